@@ -23,7 +23,7 @@ from gaslab.parallel.comm import world
 from gaslab.programs import DeltaStepping, SignalPageRank
 
 ASYNC = {"engine": "async"}
-LOCKED = {"engine": "async", "consistency": "serialisable"}
+LOCKED = {"engine": gl.Async(consistency="serialisable")}
 LADDER = [1e-3 * 2 ** (k / 4) for k in range(8, -5, -1)]  # tolerances
 
 
@@ -156,7 +156,7 @@ def pagerank(title: str, graph: gl.Graph, repeats: int) -> None:
 
     ways = [Way("supersteps", SignalPageRank(), {}).run(graph)]
     for scheduler in ("fifo", "sweep"):
-        options = {**ASYNC, "scheduler": scheduler}
+        options = {"engine": gl.Async(scheduler=scheduler)}
         for tolerance in LADDER:
             way = Way(f"async, {scheduler}", SignalPageRank(tolerance=tolerance), options).run(graph)
             if off(way) <= off(ways[0]):

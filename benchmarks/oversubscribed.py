@@ -13,21 +13,22 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import gaslab as gl
-from asynchronous import ASYNC, LOCKED, Way, grid, weighted
+from asynchronous import Way, grid, weighted
 from common import parser
 from gaslab.parallel.comm import world
 
 PAGERANK = gl.programs.SignalPageRank()
-WAYS: dict[str, tuple[str, gl.VertexProgram, dict[str, Any]]] = {
-    "R-MAT: PageRank by signals": ("R-MAT", PAGERANK, {"scheduler": "sweep"}),
-    "grid: PageRank by signals": ("grid", PAGERANK, {"scheduler": "sweep"}),
-    "grid: shortest paths by priority": ("grid", gl.programs.DeltaStepping(source=0, delta=64.0), {}),
-    "grid: PageRank, serialisable": ("grid", PAGERANK, {"scheduler": "sweep", **LOCKED}),
-    "chunks of a grid: PageRank by signals": ("chunks", PAGERANK, {"scheduler": "sweep"}),
-    "chunks of a grid: PageRank, serialisable": ("chunks", PAGERANK, {"scheduler": "sweep", **LOCKED}),
+SWEEP = gl.Async(scheduler="sweep")
+LOCKED_SWEEP = gl.Async(scheduler="sweep", consistency="serialisable")
+WAYS: dict[str, tuple[str, gl.VertexProgram, gl.Async]] = {
+    "R-MAT: PageRank by signals": ("R-MAT", PAGERANK, SWEEP),
+    "grid: PageRank by signals": ("grid", PAGERANK, SWEEP),
+    "grid: shortest paths by priority": ("grid", gl.programs.DeltaStepping(source=0, delta=64.0), gl.Async()),
+    "grid: PageRank, serialisable": ("grid", PAGERANK, LOCKED_SWEEP),
+    "chunks of a grid: PageRank by signals": ("chunks", PAGERANK, SWEEP),
+    "chunks of a grid: PageRank, serialisable": ("chunks", PAGERANK, LOCKED_SWEEP),
 }
 
 
@@ -36,9 +37,9 @@ def job(options: argparse.Namespace) -> None:
     graphs = {"R-MAT": weighted(options), "grid": grid(options.side)}
     graphs["chunks"] = graphs["grid"].partitioned("chunk")
     figures = {}
-    for name, (kind, program, way) in WAYS.items():
+    for name, (kind, program, engine) in WAYS.items():
         graph = graphs[kind]
-        run = Way(name, program, {**ASYNC, "on": "local", **way})
+        run = Way(name, program, {"engine": engine, "on": "local"})
         figures[name] = min(measured(run, graph) for _ in range(options.repeats + 1))
     if world().rank == 0:
         print(json.dumps(figures))

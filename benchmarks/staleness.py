@@ -25,9 +25,9 @@ from gaslab.parallel.comm import world
 
 WAYS: dict[str, dict[str, Any]] = {
     "in step": {},
-    "staleness 0": {"engine": "stale", "staleness": 0},
-    "staleness 1": {"engine": "stale", "staleness": 1},
-    "staleness 3": {"engine": "stale", "staleness": 3},
+    "staleness 0": {"engine": gl.Stale(0)},
+    "staleness 1": {"engine": gl.Stale(1)},
+    "staleness 3": {"engine": gl.Stale(3)},
 }
 
 

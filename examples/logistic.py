@@ -88,7 +88,7 @@ def fit(graph: gl.Graph, label: np.ndarray, staleness: int, **parameters: float)
     """Return the run; its vertices are the examples, then the features."""
     start = {"label": np.concatenate([label, np.zeros(graph.num_vertices - label.size)])}
     return gl.run(
-        Logistic(**parameters), graph, engine="stale", staleness=staleness, init=start, max_iterations=5000
+        Logistic(**parameters), graph, engine=gl.Stale(staleness), init=start, max_iterations=5000
     )
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from gaslab import topics as topics
     from gaslab.cuts.partition import Partition as Partition
     from gaslab.cuts.partition import partition as partition
+    from gaslab.engine.engines import Async as Async
+    from gaslab.engine.engines import Stale as Stale
+    from gaslab.engine.engines import Sync as Sync
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.run import run as run
     from gaslab.errors import *  # noqa: F403  those of `gaslab.errors.__all__`
@@ -77,6 +80,7 @@ _HOME = {
     "VertexSet": "gaslab.graph.vertexset",
     "read_vertices": "gaslab.graph.vertextable",
     "run": "gaslab.engine.run",
+    **dict.fromkeys(["Async", "Stale", "Sync"], "gaslab.engine.engines"),
     **{name: f"gaslab.programs.{page}" for name, page in FUNCTIONS.items()},
     "LDA": "gaslab.topics.estimator",
     "TopicModel": "gaslab.topics.model",

@@ -28,11 +28,15 @@ GRAPH = "a gaslab.Graph"
 def wrong(name: str, value: Any, needed: str) -> UsageError:
     """Return the error for an argument: its name and value, and in words what is needed.
 
-    The name of a program's parameter has its class before it: ``PageRank.damping``.
+    The name of a parameter of a class has the class before it: ``PageRank.damping``.
     """
+    return UsageError(f"{_said(name, value)}: {needed}")
+
+
+def _said(name: str, value: Any) -> str:
     owner, _, last = name.rpartition(".")
     said = f"{last}={shown(value)}"
-    return UsageError(f"{owner}({said}): {needed}" if owner else f"{said}: {needed}")
+    return f"{owner}({said})" if owner else said
 
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object, in its repr
@@ -127,7 +131,7 @@ def choice(name: str, value: Any, known: Collection[str], *, optional: bool = Fa
     if isinstance(value, str) and value in known:
         return value
     word = value if isinstance(value, str) else shown(value)
-    raise UsageError(f"{name}={shown(value)} is unknown{nearest(word, known)}")
+    raise UsageError(f"{_said(name, value)} is unknown{nearest(word, known)}")
 
 
 def text(name: str, value: Any, *, optional: bool = False) -> Any:

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Sequence
 from typing import IO, Any, NoReturn
 
 from gaslab.cli import option, streams
+from gaslab.engine.engines import CONSISTENCIES, SCHEDULERS, Async, Engine, Stale
 from gaslab.errors import UsageError, nearest
 from gaslab.parallel import launch
 from gaslab.partitioning.names import NAMES
 
 LINE_OPTIONS = ("ids", "delimiter", "comments", "header", "on_bad_line", "max_bad_lines")  # of edge lists
-ENGINE_OPTIONS = ("--staleness", "--consistency", "--scheduler", "--max-updates")  # of one engine alone
+OF_ENGINES = {"stale": ("staleness",), "async": ("consistency", "scheduler", "max_updates")}
+ENGINE_OPTIONS = [f"--{name.replace('_', '-')}" for names in OF_ENGINES.values() for name in names]
 TOGETHER = "all ranks take its steps together"
 
 
@@ -180,12 +182,33 @@ def _add_engines(group: Any) -> None:
                 "async: without supersteps; stale: values may be old; reference: plain Python, for debugging",
                 default="sync")  # fmt: skip
     option.whole(group, "--staleness", "S", "of --engine stale: values may be S supersteps too old", least=0)
-    option.word(group, "--consistency", ("relaxed", "serialisable"),
+    option.word(group, "--consistency", CONSISTENCIES,
                 "of --engine async: whether neighbours may run at once (default relaxed)")  # fmt: skip
-    option.word(group, "--scheduler", ("fifo", "priority", "sweep", "random"),
+    option.word(group, "--scheduler", SCHEDULERS,
                 "of --engine async: which vertex runs next")  # fmt: skip
     option.whole(group, "--max-updates", "N",
                  "of --engine async: about so many vertices run at most", least=0)  # fmt: skip
+
+
+def chosen_engine(arguments: Any) -> str | Engine:
+    """Return the engine that the options mean; raises UsageError for an option of another engine."""
+    chosen: str = arguments.engine
+    given = {}
+    for engine, names in OF_ENGINES.items():
+        for name in names:
+            if (value := getattr(arguments, name, None)) is None:  # a command has those that it takes
+                continue
+            if engine != chosen:
+                said = name.replace("_", "-")
+                raise UsageError(f"--{said} is of --engine {engine}, and this is --engine {chosen}")
+            given[name] = value
+    if chosen == "stale":
+        if not given:
+            raise UsageError(
+                "--engine stale needs --staleness S: by how many supersteps values may be too old"
+            )
+        return Stale(**given)
+    return Async(**given) if chosen == "async" else chosen
 
 
 def add_output(parser: Parser, tables: Sequence[str] = ()) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from gaslab._kernels import parser
 from gaslab.cancellation import TimeLeft
+from gaslab.cli.arguments import chosen_engine
 from gaslab.cli.codes import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
 from gaslab.cli.preview import show, with_sides
@@ -47,6 +48,7 @@ class Job:
         self.arguments = arguments
         self.comm = world()
         check_fields(arguments, known)
+        self.engine = chosen_engine(arguments)
         self.outputs = destinations(self.comm, arguments)
         self.target = self.outputs.output
         self.graph = read(arguments, reading, corpus)
@@ -55,15 +57,14 @@ class Job:
         """Return the keyword arguments of `gaslab.run` that the options mean."""
         arguments = self.arguments
         options: dict[str, Any] = {
-            "engine": arguments.engine,
+            "engine": self.engine,
             "threads": arguments.threads,
             "seed": arguments.seed,
             "compile": arguments.compile,
             "progress": False if arguments.quiet else sys.stderr.isatty() or LINES,
             "on": "local",
         }
-        engines = ("consistency", "scheduler", "max_updates", "staleness")
-        for name in ("max_iterations", "precision", *engines, "timeline"):
+        for name in ("max_iterations", "precision", "timeline"):
             if getattr(arguments, name, None) is not None:  # a command has those that it takes
                 options[name] = getattr(arguments, name)
         if getattr(arguments, "init", None):

@@ -34,11 +34,10 @@ def build_synchronous(bound: BoundProgram, options: Options, observe: Observer) 
     return engines
 
 
-def build_stale(bound: BoundProgram, options: Options, observe: Observer) -> Stale:
+def build_stale(bound: BoundProgram, options: Options, staleness: int, observe: Observer) -> Stale:
     """Return the engine of a program under bounded staleness, which has one phase (collective)."""
-    assert options.staleness is not None
     (parts,) = _build_parts(bound, options, observe)
-    return Stale(parts, options.staleness)
+    return Stale(parts, staleness)
 
 
 def _build_parts(bound: BoundProgram, options: Options, observe: Observer) -> list[Parts]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gaslab.engine.engines import engine_of
 from gaslab.engine.options import Options
 from gaslab.graph.graph import Graph
 from gaslab.program import VertexProgram
@@ -28,7 +29,7 @@ def run_metrics(
         "program": type(program).__name__,
         "parameters": program.parameters(),
         "seed": options.seed,
-        "engine": options.engine,
+        "engine": engine_of(options.engine).name,
         "source": graph.source,
         "fingerprint": graph.fingerprint,
         "vertices": graph.num_vertices,

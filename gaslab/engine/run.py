@@ -21,6 +21,7 @@ from gaslab.engine.asynchronous.driver import AsynchronousDriver
 from gaslab.engine.bind import check_ends, check_sides, shapes_of
 from gaslab.engine.bound_program import BoundProgram, bind
 from gaslab.engine.build import build_stale, build_synchronous
+from gaslab.engine.engines import Async, Engine, Reference, Stale, Sync
 from gaslab.engine.initial_frontier import Start
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.observe.observer import Observer
@@ -47,7 +48,7 @@ def run(
     graph: Graph,
     *,
     max_iterations: int | None = None,
-    engine: str = "sync",
+    engine: str | Engine = "sync",
     strategy: str | None = None,
     threads: int | None = None,
     init: Mapping[str, Any] | Result | str | os.PathLike[str] | None = None,
@@ -60,10 +61,6 @@ def run(
     progress: bool | str | Say = False,
     on: str = "all",
     trace: Any = None,
-    consistency: str | None = None,
-    scheduler: str | None = None,
-    max_updates: int | None = None,
-    staleness: int | None = None,
     timeline: str | os.PathLike[str] | None = None,
     edges: bool = False,
 ) -> Result:
@@ -77,10 +74,10 @@ def run(
         Never changed.
     max_iterations : int, optional
         Supersteps at most. Needed for a program that neither signals nor has ``done``.
-    engine : {"sync", "async", "stale", "reference"}
-        ``"async"`` runs without supersteps, see ``docs/asynchronous.md``; ``"stale"`` lets a rank read
-        values some supersteps old, see ``docs/staleness.md``; ``"reference"`` runs the class as plain
-        Python on one rank, for debugging.
+    engine : {"sync", "async", "reference"} or Sync, Async or Stale
+        `gaslab.Async` runs without supersteps; `gaslab.Stale` lets a rank read values some supersteps old;
+        ``"reference"`` runs the class as plain Python on one rank, for debugging. A word is short for an
+        engine without options.
     strategy : str, optional
         Short for ``graph.partitioned(strategy)``.
     threads : int, optional
@@ -114,15 +111,6 @@ def run(
     trace : vertex id, or iterable of them, optional
         Vertices whose course ``result.trace`` shows, superstep by superstep: with ``engine="reference"``
         every call of a method, else the values at the vertex before and after.
-    consistency : {"relaxed", "serialisable"}, optional
-        For ``engine="async"``: whether adjacent vertices may run at once (by default they may).
-    scheduler : {"fifo", "priority", "sweep", "random"}, optional
-        For ``engine="async"``: the order of vertices; by default priority where signals have one, else fifo.
-    max_updates : int, optional
-        For ``engine="async"``: begin no further vertex once so many have run; several ranks may run up to a
-        fortieth and 500 a rank more.
-    staleness : int, optional
-        For ``engine="stale"``, which needs it: how many supersteps old the values may be that a rank reads.
     timeline : path, optional
         Write a timeline of every rank there, for https://ui.perfetto.dev or chrome://tracing; see
         ``docs/timeline.md``. A file of that name is replaced.
@@ -154,8 +142,7 @@ def run(
     options = Options(
         max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, init=init,
         start=start, columns=columns, seed=seed, compile=compile, precision=precision, timeout=timeout,
-        progress=progress, on=on, trace=trace, consistency=consistency, scheduler=scheduler,
-        max_updates=max_updates, staleness=staleness, timeline=timeline, edges=edges,
+        progress=progress, on=on, trace=trace, timeline=timeline, edges=edges,
     )  # fmt: skip
     return run_by(options, program, graph)
 
@@ -166,7 +153,7 @@ def run_by(options: Options, program: VertexProgram, graph: Graph) -> Result:
     program = program_in(program, options.precision)
     if options.strategy is not None and options.strategy != graph.strategy:
         graph = graph.partitioned(options.strategy)
-    if options.engine == "reference":
+    if isinstance(options.engine, Reference):
         from gaslab.engine.reference_run import reference_run
 
         return reference_run(program, graph, options)
@@ -194,7 +181,7 @@ def run_by(options: Options, program: VertexProgram, graph: Graph) -> Result:
 def _threads(graph: Graph, options: Options) -> int:
     """Return the threads of each rank; warns where the engine cannot use the number asked for."""
     threads, comm = options.threads, graph.comm
-    if options.engine == "async" and (threads or 1) > 1:
+    if isinstance(options.engine, Async) and (threads or 1) > 1:
         errors.warn_user(
             f"engine='async' runs a rank's vertices on one thread: of threads={threads} only init and the "
             f"aggregators have any use; for more cores start more ranks (mpiexec -n {threads})",
@@ -212,13 +199,13 @@ def compile_program(
     trees = [one.tree for one in compiled]
     check_ends(trees, graph.directed)
     check_sides(trees, graph)
-    if options.trace is not None and options.engine != "sync":
+    if options.trace is not None and not isinstance(options.engine, Sync):
         raise errors.UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
-    if options.engine == "stale":
+    if isinstance(options.engine, Stale):
         check_stale(trees)
-    if options.engine == "async":
-        scheduler = check_asynchronous(trees, all(one.library is not None for one in compiled), options)
-        options = replace(options, scheduler=scheduler)
+    if isinstance(options.engine, Async):
+        has_libraries = all(one.library is not None for one in compiled)
+        options = replace(options, engine=check_asynchronous(trees, has_libraries, options.engine))
     return compiled, options
 
 
@@ -227,11 +214,11 @@ def compile_program(
 
 def new_driver(bound: BoundProgram, options: Options, observe: Observer) -> Driver:
     """Return the driver that runs the program to its end."""
-    if options.engine == "stale":
-        return StaleDriver(build_stale(bound, options, observe), bound, observe)
+    if isinstance(options.engine, Stale):
+        return StaleDriver(build_stale(bound, options, options.engine.staleness, observe), bound, observe)
     engines = build_synchronous(bound, options, observe)
-    if options.engine == "async":
-        return AsynchronousDriver(engines[0], bound, options, observe)
+    if isinstance(options.engine, Async):
+        return AsynchronousDriver(engines[0], bound, options.engine, options.seed, observe)
     return SyncDriver(engines, bound, options, observe)
 
 
@@ -259,7 +246,7 @@ def _collect(
     """Return the result of all ranks, on the ranks of ``on=`` (collective)."""
     tree, state, graph, comm = bound.tree, driver.state, bound.graph, bound.graph.comm
     if not driver.converged:
-        if options.engine == "async":
+        if isinstance(options.engine, Async):
             errors.warn_unfinished(tree.name, state.updates, comm.rank, "updates", "max_updates")
         else:
             errors.warn_unfinished(tree.name, state.superstep, comm.rank)

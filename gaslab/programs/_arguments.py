@@ -7,6 +7,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.engine.engines import Async
 
 
 def check_graph(graph: Any) -> None:
@@ -17,4 +18,4 @@ def check_graph(graph: Any) -> None:
 def is_async(options: Mapping[str, Any]) -> bool:
     """Return whether the options ask for a run without supersteps."""
     engine = options.get("engine")
-    return isinstance(engine, str) and engine == "async"
+    return isinstance(engine, Async) or (isinstance(engine, str) and engine == Async.name)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gaslab as gl
+from gaslab.engine.engines import Async, Stale, engine_of
 from gaslab.engine.observe.progress import LINES, Say, Sweeps, short
 from gaslab.programs._columns import run
 
@@ -22,11 +23,11 @@ def check_options(name: str, graph: gl.Graph, options: Mapping[str, Any]) -> Non
     """Raise UsageError for options of `gaslab.run` that mean nothing to a program of sweeps, *name*."""
     if "max_iterations" in options:
         raise gl.UsageError(f"{name} runs a number of sweeps: say iterations=, not max_iterations=")
-    engine = options.get("engine", "sync")
-    if engine in ("async", "stale"):
+    engine = engine_of(options.get("engine", "sync"))
+    if isinstance(engine, (Async, Stale)):
         raise gl.UsageError(
-            f"{name} runs with engine='sync' or 'reference', not engine={engine!r}: all ranks take its steps "
-            "together; leave engine= (--engine) out"
+            f"{name} runs with engine='sync' or 'reference', not engine={engine.name!r}: all ranks take its "
+            "steps together; leave engine= (--engine) out"
         )
     if graph.ids.num_left is None:
         raise gl.UsageError(f"{name} needs a bipartite graph; make it with bipartite=True (--bipartite)")

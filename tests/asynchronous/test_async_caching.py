@@ -23,7 +23,7 @@ def outcome(comm: Comm, drawn: Drawn, ways: list[Any], strategy: str) -> list[tu
     graph = drawn.build(comm, strategy)
     compared = []
     for consistency, scheduler in ways:
-        options = {"engine": "async", "consistency": consistency, "scheduler": scheduler}
+        options = {"engine": gl.Async(consistency=consistency, scheduler=scheduler)}
         program: gl.VertexProgram
         for program, field in (
             (programs.Peeled(k=2), "stays"),
@@ -61,8 +61,8 @@ def ranking(comm: Comm, drawn: Drawn) -> list[float]:
     graph = drawn.build(comm)
     exact = gl.run(programs.Flowing(tolerance=1e-13), graph).vertices["score"]
     off = []
-    for way in ({}, {"scheduler": "sweep"}, {"consistency": "serialisable"}):
-        found = gl.run(programs.Flowing(), graph, engine="async", **way).vertices["score"]
+    for engine in (gl.Async(), gl.Async(scheduler="sweep"), gl.Async(consistency="serialisable")):
+        found = gl.run(programs.Flowing(), graph, engine=engine).vertices["score"]
         off.append(float(np.abs(found - exact).max()))
     return off
 
@@ -76,6 +76,6 @@ def test_ranks_converge_where_all_changes_are_posted(ranks: Ranks) -> None:
 def test_apply_gets_the_cached_total() -> None:
     graph = gl.Graph.from_edges([0, 1], [1, 2])
     for scheduler in ("fifo", "sweep"):
-        result = gl.run(programs.Boasting(), graph, engine="async", scheduler=scheduler)
+        result = gl.run(programs.Boasting(), graph, engine=gl.Async(scheduler=scheduler))
         assert result.vertices["heard"].tolist() == [0, 100, 100]
         assert "gathers" not in result.metrics  # which the synchronous engine counts

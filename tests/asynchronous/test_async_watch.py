@@ -98,7 +98,7 @@ def test_a_done_that_raises_leaves_nothing_on_the_road(ranks: Ranks) -> None:
 
 def scores(comm: Comm) -> tuple[np.ndarray, np.ndarray, bool]:
     graph = ring(comm, 90)
-    found = gl.pagerank(graph, method="signal", engine="async", scheduler="sweep", tolerance=1e-9)
+    found = gl.pagerank(graph, method="signal", engine=gl.Async(scheduler="sweep"), tolerance=1e-9)
     assert found.aggregates["mass"] == found.history[-1]["mass"]
     return found.vertices["score"], gl.pagerank(graph).vertices["score"], "asynchronous" in found.metrics
 
@@ -120,14 +120,14 @@ def ring(comm: Comm, n: int = 600) -> gl.Graph:
 
 
 def figures(comm: Comm, consistency: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    result = gl.run(programs.Labels(), ring(comm), engine="async", consistency=consistency)
+    result = gl.run(programs.Labels(), ring(comm), engine=gl.Async(consistency=consistency))
     return result.metrics, result.history
 
 
 def test_an_answer_says_how_many_updates_it_took() -> None:
     graph = gl.Graph.from_edges([0], [1])
     with pytest.warns(gl.ConvergenceWarning, match="after 0 updates; raise max_updates"):
-        result = gl.run(programs.Labels(), graph, engine="async", max_updates=0)
+        result = gl.run(programs.Labels(), graph, engine=gl.Async(max_updates=0))
     assert repr(result).startswith("<Result of Labels: 2 vertices, 0 updates, not converged;")
 
 

@@ -45,19 +45,18 @@ def outcome(
     source = drawn.ids[0]
     compared = []
     for consistency, scheduler in ways:
-        urgent = {"engine": "async", "consistency": consistency}
-        options = {**urgent, "scheduler": scheduler}
+        engine = gl.Async(consistency=consistency, scheduler=scheduler)
         program: gl.VertexProgram
         for program, field in (
             (programs.Paths(source=source), "distance"),
             (programs.Labels(), "part"),
             (programs.Parcels(), "got"),
         ):
-            found, expected = gl.run(program, graph, **options), gl.run(program, graph)
+            found, expected = gl.run(program, graph, engine=engine), gl.run(program, graph)
             assert found.converged
             compared.append((found.vertices.to_dict(field), expected.vertices.to_dict(field)))
         program = programs.Urgent(source=source)
-        found = gl.run(program, graph, engine="async", consistency=consistency)
+        found = gl.run(program, graph, engine=gl.Async(consistency=consistency))
         compared.append(
             (found.vertices.to_dict("distance"), gl.run(program, graph).vertices.to_dict("distance"))
         )
@@ -93,9 +92,7 @@ def ranking(comm: Comm, drawn: Drawn) -> list[tuple[float, bool, float]]:
         result = gl.run(
             programs.Ranked(tolerance=1e-8),
             graph,
-            engine="async",
-            consistency=consistency,
-            scheduler=scheduler,
+            engine=gl.Async(consistency=consistency, scheduler=scheduler),
         )
         error = float(np.abs(result.vertices["score"] - exact).max())
         answers.append((error, result.converged, abs(result.aggregates["most"] - exact.max())))
@@ -118,7 +115,7 @@ def colouring(comm: Comm, drawn: Drawn, strategy: str, scheduler: str) -> tuple[
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "AsynchronousDriver", Recorded)
         result = gl.run(
-            programs.Once(), graph, engine="async", consistency="serialisable", scheduler=scheduler
+            programs.Once(), graph, engine=gl.Async(consistency="serialisable", scheduler=scheduler)
         )
     colour = result.vertices.to_dict("colour")
     wrong = sum(colour[u] == colour[w] for u, w in drawn.edges if u != w)
@@ -154,14 +151,10 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
         (directions.Ways(), {}, "its directions change by vertex"),
         (gl.programs.Components(), {}, "it has several phases"),
         (stale_programs.OnePhase(), {}, "it has `phases`; remove them and name its methods gather"),
-        (programs.Labels(), {"consistency": "strict"}, "consistency='strict' is unknown"),
-        (programs.Labels(), {"scheduler": "lifo"}, "scheduler='lifo' is unknown; did you mean 'fifo'"),
-        (programs.Labels(), {"scheduler": "priority"}, "needs signals with priority="),
-        (programs.Labels(), {"max_updates": -1}, "max_updates=-1: a whole number of at least 0 is needed"),
-        (programs.Labels(), {"max_iterations": 3}, "give max_updates"),
+        (programs.Labels(), {"engine": gl.Async("priority")}, "needs signals with priority="),
+        (programs.Labels(), {"max_iterations": 3}, r"give engine=gl.Async\(max_updates=...\)"),
         (programs.Labels(), {"trace": [1]}, "trace= follows supersteps"),
         (programs.Labels(), {"compile": "never"}, "runs compiled programs only"),
-        (programs.Labels(), {"engine": "sync", "scheduler": "fifo"}, "is of engine='async'"),
     ],
 )
 def test_what_cannot_run_so_is_refused(program: Any, options: dict[str, Any], message: str) -> None:

@@ -21,13 +21,13 @@ from tests.support import unordered_programs as programs
 from tests.support.delays import slow
 from tests.support.graphs import Drawn, hubs
 
-KINDS: list[tuple[gl.VertexProgram, str, dict[str, Any]]] = [
-    (programs.Parcels(), "got", {}),
-    (programs.Parcels(), "got", {"consistency": "serialisable"}),
-    (programs.Labels(), "part", {"scheduler": "random"}),
-    (programs.Labels(), "part", {"consistency": "serialisable", "scheduler": "sweep"}),
-    (programs.Urgent(source=0), "distance", {}),
-    (programs.Paths(source=0), "distance", {"consistency": "serialisable", "scheduler": "random"}),
+KINDS: list[tuple[gl.VertexProgram, str, gl.Async]] = [
+    (programs.Parcels(), "got", gl.Async()),
+    (programs.Parcels(), "got", gl.Async(consistency="serialisable")),
+    (programs.Labels(), "part", gl.Async("random")),
+    (programs.Labels(), "part", gl.Async("sweep", "serialisable")),
+    (programs.Urgent(source=0), "distance", gl.Async()),
+    (programs.Paths(source=0), "distance", gl.Async("random", "serialisable")),
 ]
 
 
@@ -69,9 +69,9 @@ def delayed(comm: Comm, runs: int) -> tuple[int, list[str]]:
     with slow(comm, 7), compiled_once():
         for k in range(runs):
             which = k % len(graphs), k // len(graphs) % len(KINDS)
-            program, field, options = KINDS[which[1]]
+            program, field, engine = KINDS[which[1]]
             with mock.patch.object(make_machine, "BIG", (1, 3, make_machine.BIG)[k % 3]):
-                result = gl.run(program, graphs[which[0]], engine="async", on="local", **options)
+                result = gl.run(program, graphs[which[0]], engine=engine, on="local")
             done += 1
             known = expected[which[0]][which[1]]
             found = result.vertices.to_dict(field)
@@ -103,7 +103,7 @@ def limits(comm: Comm) -> tuple[int, bool, float, bool]:
     graph = hubs().build(comm)
     warned = pytest.warns(gl.errors.ConvergenceWarning) if not comm.rank else contextlib.nullcontext()
     with warned:
-        few = gl.run(programs.Restless(), graph, engine="async", max_updates=500)
+        few = gl.run(programs.Restless(), graph, engine=gl.Async(max_updates=500))
     enough = gl.run(programs.Sated(), graph, engine="async")
     late = r"Restless ran out of 0.2 s (after \d+ updates|before vertex)"  # or while `most` is computed
     with pytest.raises(gl.errors.TimeoutExpired, match=late):

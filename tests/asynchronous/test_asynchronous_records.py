@@ -47,7 +47,7 @@ def outcome(comm: Comm, drawn: Drawn, way: tuple[str, str], strategy: str) -> li
         consistency, scheduler = way
         if isinstance(program, programs.Ways) and scheduler == "sweep":
             scheduler = "priority"
-        mine = answer(program, graph, engine="async", consistency=consistency, scheduler=scheduler)
+        mine = answer(program, graph, engine=gl.Async(consistency=consistency, scheduler=scheduler))
         found.append((type(program).__name__, mine, answer(program, graph)))
     return found
 
@@ -95,7 +95,7 @@ def odd(comm: Comm, consistency: str) -> list[tuple[str, Any, Any]]:
         "bipartite": gl.Graph.from_edges([0, 0, 1, 2], [0, 1, 1, 0], bipartite=True, comm=comm),
     }
     return [
-        (f"{type(program).__name__} {name}", answer(program, graph, engine="async", consistency=consistency),
+        (f"{type(program).__name__} {name}", answer(program, graph, engine=gl.Async(consistency=consistency)),
          answer(program, graph))
         for name, graph in graphs.items() for program in some
     ]  # fmt: skip

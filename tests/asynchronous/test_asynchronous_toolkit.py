@@ -30,13 +30,13 @@ def answers(comm: Comm, drawn: Drawn, consistency: str, strategy: str) -> list[t
         ("sssp", "distance", {"source": source, "delta": 1.5}),
     ):  # fmt: skip
         function = getattr(gl, name)
-        mine = function(graph, engine="async", consistency=consistency, **options)
+        mine = function(graph, engine=gl.Async(consistency=consistency), **options)
         expected = function(graph, **options)
         assert mine.converged
         assert [*mine.vertices.columns] == [*expected.vertices.columns]
         assert mine.vertices[field].dtype == expected.vertices[field].dtype
         found.append((name, mine.vertices.to_dict(field), expected.vertices.to_dict(field)))
-    mine = gl.pagerank(graph, engine="async", consistency=consistency, method="signal", tolerance=1e-10)
+    mine = gl.pagerank(graph, engine=gl.Async(consistency=consistency), method="signal", tolerance=1e-10)
     expected = gl.pagerank(graph, tolerance=1e-13, max_iterations=2000)
     error = float(np.abs(mine.vertices["score"] - expected.vertices["score"]).sum())
     assert mine.converged
@@ -70,7 +70,7 @@ def nearest_first(comm: Comm, strategy: str) -> list[tuple[str, Any, Any]]:
     expected = gl.sssp(graph, source).vertices["distance"].tolist()
     found = []
     for consistency in CONSISTENCIES:
-        options = {"engine": "async", "consistency": consistency, "timeout": 20}
+        options = {"engine": gl.Async(consistency=consistency), "timeout": 20}
         by_delta = gl.sssp(graph, source, delta=1.0, **options)
         plain = gl.run(programs.Urgent(source=source), graph, **options)
         found += [(consistency, one.vertices["distance"].tolist(), expected) for one in (by_delta, plain)]
@@ -123,7 +123,7 @@ def improper(comm: Comm, drawn: Drawn, consistency: str, runs: int) -> tuple[int
     graph, wrong, once = drawn.build(comm, "random"), 0, True
     with slow(comm, 11):
         for _ in range(runs):
-            result = gl.run(programs.Once(), graph, engine="async", consistency=consistency)
+            result = gl.run(programs.Once(), graph, engine=gl.Async(consistency=consistency))
             colour = result.vertices.to_dict("colour")
             wrong += any(colour[u] == colour[w] for u, w in drawn.edges if u != w)
             once &= bool((result.vertices["turns"] == 1).all())

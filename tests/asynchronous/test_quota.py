@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -56,7 +55,7 @@ def test_one_rank_has_exactly_so_many() -> None:
     assert Quota(0, 0, 1).left(Machine()) == Quota(0, 1, 3).left(Machine()) == 0
 
 
-def updates(comm: Comm, options: dict[str, Any], most: int, lonely: bool, delays: bool) -> tuple[int, bool]:
+def updates(comm: Comm, engine: gl.Async, most: int, lonely: bool, delays: bool) -> tuple[int, bool]:
     """Run a program that never ends, on all ranks or with all its vertices on one."""
     drawn = hubs(300, 1500)
     strategy = "random" if not lonely else None
@@ -65,25 +64,25 @@ def updates(comm: Comm, options: dict[str, Any], most: int, lonely: bool, delays
     warned = pytest.warns(gl.ConvergenceWarning) if not comm.rank else contextlib.nullcontext()
     with warned, slow(comm, most) if delays else contextlib.nullcontext():
         result = gl.run(
-            programs.Restless(), graph, engine="async", max_updates=most, timeout=50, threads=1, **options
+            programs.Restless(), graph, engine=replace(engine, max_updates=most), timeout=50, threads=1
         )
     return result.metrics["updates"], result.converged
 
 
-WAYS: list[dict[str, Any]] = [
-    {}, {"scheduler": "sweep"}, {"consistency": "serialisable"},
-    {"consistency": "serialisable", "scheduler": "random"},
+WAYS = [
+    gl.Async(), gl.Async(scheduler="sweep"), gl.Async(consistency="serialisable"),
+    gl.Async(consistency="serialisable", scheduler="random"),
 ]  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", WAYS, ids=str)
+@pytest.mark.parametrize("engine", WAYS, ids=str)
 @pytest.mark.parametrize("most", [0, 1, 3000, 50_000])
-def test_a_limit_of_updates_is_kept_and_reached(ranks: Ranks, options: dict[str, Any], most: int) -> None:
-    if "consistency" in options:  # whose updates take longer
+def test_a_limit_of_updates_is_kept_and_reached(ranks: Ranks, engine: gl.Async, most: int) -> None:
+    if engine.consistency == "serialisable":  # whose updates take longer
         most = min(most, 6000)
     for lonely in (False, True):
-        for found, converged in ranks.run(updates, options, most, lonely, most == 3000):
+        for found, converged in ranks.run(updates, engine, most, lonely, most == 3000):
             assert not converged
             if ranks.size == 1:
                 assert found == most

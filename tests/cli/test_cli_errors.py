@@ -37,6 +37,18 @@ def test_no_words_is_a_usage_error(gaslab: Run) -> None:
             "argument --engine: 'snyc' is unknown; did you mean 'sync' or 'async'?; HELP",
         ),
         (
+            "pagerank EDGES --scheduler fifo",
+            "--scheduler is of --engine async, and this is --engine sync",
+        ),
+        (
+            "pagerank EDGES --engine async --staleness 1",
+            "--staleness is of --engine stale, and this is --engine async",
+        ),
+        (
+            "pagerank EDGES --engine stale",
+            "--engine stale needs --staleness S: by how many supersteps values may be too old",
+        ),
+        (
             "pagerank EDGES --strategy random2",
             "argument --strategy: 'random2' is unknown; did you mean 'random'?; HELP",
         ),

@@ -18,9 +18,9 @@ ENGINES: dict[str, dict[str, Any]] = {
     "sync": {},
     "interpreted": {"compile": "never"},
     "async": {"engine": "async"},
-    "serialisable": {"engine": "async", "consistency": "serialisable"},
-    "stale 0": {"engine": "stale", "staleness": 0},
-    "stale 2": {"engine": "stale", "staleness": 2},
+    "serialisable": {"engine": gl.Async(consistency="serialisable")},
+    "stale 0": {"engine": gl.Stale(0)},
+    "stale 2": {"engine": gl.Stale(2)},
     "reference": {"engine": "reference"},
 }
 
@@ -73,7 +73,7 @@ def test_a_fault_in_any_method_is_raised_on_every_rank(ranks: Ranks, engine: str
 def limited(comm: Comm) -> None:
     """Fail in the last superstep that the limit allows."""
     graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0], comm=comm)
-    gl.run(programs.InLateScatter(), graph, engine="stale", staleness=0, max_iterations=3)
+    gl.run(programs.InLateScatter(), graph, engine=gl.Stale(0), max_iterations=3)
 
 
 def test_a_fault_of_the_last_superstep_is_raised(ranks: Ranks) -> None:

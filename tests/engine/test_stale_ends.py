@@ -26,7 +26,7 @@ def many_ends(comm: Comm, runs: int) -> int:
     lost = 0
     for k in range(runs):
         with slowly(comm, k):
-            result = gl.run(unordered_programs.Parcels(), graph, engine="stale", staleness=k % 4)
+            result = gl.run(unordered_programs.Parcels(), graph, engine=gl.Stale(k % 4))
         lost += result.vertices["got"].tolist() != due or not result.converged
     return lost
 
@@ -43,11 +43,11 @@ def limits(comm: Comm) -> list[Any]:
     graph = hubs().build(comm)
     warned = pytest.warns(gl.errors.ConvergenceWarning) if not comm.rank else contextlib.nullcontext()
     with warned:
-        few = gl.run(unordered_programs.Restless(), graph, engine="stale", staleness=2, max_iterations=7)
-    enough = gl.run(unordered_programs.Sated(), graph, engine="stale", staleness=2)
-    nothing = gl.run(unordered_programs.Labels(), graph, engine="stale", staleness=1, max_iterations=99)
+        few = gl.run(unordered_programs.Restless(), graph, engine=gl.Stale(2), max_iterations=7)
+    enough = gl.run(unordered_programs.Sated(), graph, engine=gl.Stale(2))
+    nothing = gl.run(unordered_programs.Labels(), graph, engine=gl.Stale(1), max_iterations=99)
     with pytest.raises(gl.errors.TimeoutExpired, match=r"Restless ran out of 0.2 s "):
-        gl.run(unordered_programs.Restless(), graph, engine="stale", staleness=2, timeout=0.2)
+        gl.run(unordered_programs.Restless(), graph, engine=gl.Stale(2), timeout=0.2)
     return [
         few.iterations, few.converged, len(few.history), enough.converged, enough.aggregates["most"],
         enough.iterations - next(row["superstep"] for row in enough.history if row["most"] >= 50),
@@ -58,7 +58,7 @@ def limits(comm: Comm) -> list[Any]:
 def nobody_starts(comm: Comm) -> list[tuple[int, int, bool]]:
     graph = gl.Graph.generate("grid", rows=4, columns=4, comm=comm)
     found = []
-    for how in ({}, {"engine": "stale", "staleness": 0}, {"engine": "stale", "staleness": 2}):
+    for how in ({}, {"engine": gl.Stale(0)}, {"engine": gl.Stale(2)}):
         result = gl.run(stale_programs.NobodyStarts(), graph, max_iterations=9, **how)  # type: ignore[arg-type]
         found.append((int(result.vertices["turns"].sum()), result.iterations, result.converged))
     return found
@@ -91,7 +91,7 @@ class Once(gl.VertexProgram):
 
 def ended(comm: Comm) -> list[bool]:
     graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 3], comm=comm)
-    ways: list[dict[str, Any]] = [{"engine": "sync"}, {"engine": "stale", "staleness": 0}]
+    ways: list[dict[str, Any]] = [{"engine": "sync"}, {"engine": gl.Stale(0)}]
     return [gl.run(Once(), graph, max_iterations=1, **way).converged for way in ways]
 
 
@@ -125,11 +125,11 @@ def fails(comm: Comm) -> tuple[list[int], list[int]]:
         ),
     ):
         with pytest.raises(gl.errors.ExecutionError, match=text):
-            gl.run(program, where, engine="stale", staleness=staleness)
+            gl.run(program, where, engine=gl.Stale(staleness))
         with pytest.raises(ZeroDivisionError):
-            gl.run(stale_programs.BadDone(), graph, engine="stale", staleness=staleness)
+            gl.run(stale_programs.BadDone(), graph, engine=gl.Stale(staleness))
     expected = np.bincount([target for _, target in drawn.edges], minlength=len(drawn.ids))
-    found = gl.run(unordered_programs.Parcels(), graph, engine="stale", staleness=1)
+    found = gl.run(unordered_programs.Parcels(), graph, engine=gl.Stale(1))
     return found.vertices["got"].tolist(), expected.tolist()
 
 
@@ -142,7 +142,7 @@ def raises_with_delays(comm: Comm) -> bool:
     graph = hubs(40, 160).build(comm, "random")
     for seed in range(12):
         with slow(comm, seed), pytest.raises(ZeroDivisionError):
-            gl.run(stale_programs.BadDone(), graph, engine="stale", staleness=1 + seed % 3)
+            gl.run(stale_programs.BadDone(), graph, engine=gl.Stale(1 + seed % 3))
     return True
 
 

@@ -88,7 +88,7 @@ def test_supersteps_are_drawn_with_their_parts(hosts: Any, size: int, tmp_path: 
 
 def chased(comm: Comm, path: str, consistency: str) -> list[dict[str, Any]]:
     result = gl.run(
-        programs.Labels(), ring(comm, 3000), engine="async", consistency=consistency, timeline=path
+        programs.Labels(), ring(comm, 3000), engine=gl.Async(consistency=consistency), timeline=path
     )
     ranks: list[dict[str, Any]] = result.metrics["asynchronous"]["ranks"]
     return ranks

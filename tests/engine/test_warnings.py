@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import gaslab as gl
+from gaslab.engine.engines import engine_of
 from gaslab.parallel.comm import Comm
 from tests.conftest import Hosts
 from tests.mpi.launcher import run_script
@@ -18,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 OPTIONS: list[dict[str, Any]] = [
     {"max_iterations": 1},
     {"max_iterations": 1, "engine": "reference"},
-    {"max_iterations": 1, "engine": "stale", "staleness": 1},
-    {"max_updates": 1, "engine": "async"},
+    {"max_iterations": 1, "engine": gl.Stale(1)},
+    {"engine": gl.Async(max_updates=1)},
     {"threads": 2, "engine": "async"},
 ]
 PROGRAMS = {"async": gl.programs.SmallestLabel(), "stale": gl.programs.PageRank()}
@@ -30,7 +31,8 @@ def graph_on(comm: Comm) -> gl.Graph:
 
 
 def run(graph: gl.Graph, options: dict[str, Any]) -> gl.Result:
-    return gl.run(PROGRAMS.get(options.get("engine", ""), gl.programs.Components()), graph, **options)
+    engine = engine_of(options.get("engine", "sync"))
+    return gl.run(PROGRAMS.get(engine.name, gl.programs.Components()), graph, **options)
 
 
 def shown(comm: Comm) -> list[list[str]]:

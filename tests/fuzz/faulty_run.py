@@ -15,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import gaslab as gl
 from gaslab.system import segments
 from tests.mpi.launcher import ROOT, environment, mpiexec
 
@@ -32,10 +33,10 @@ ENGINES = {
     "async": (["--engine", "async"], {"engine": "async"}, 2000),
     "serialisable": (
         ["--engine", "async", "--consistency", "serialisable"],
-        {"engine": "async", "consistency": "serialisable"},
+        {"engine": gl.Async(consistency="serialisable")},
         1000,
     ),
-    "stale": (["--engine", "stale", "--staleness", "2"], {"engine": "stale", "staleness": 2}, 4000),
+    "stale": (["--engine", "stale", "--staleness", "2"], {"engine": gl.Stale(2)}, 4000),
     "reference": (["--engine", "reference"], {"engine": "reference"}, 150),
 }
 FAULTS = ("kill", "raise", "int", "term", "stop", "int all", "full", "limit")
@@ -43,6 +44,7 @@ OF_FILES = ("full", "limit")  # "limit": no file of one rank grows beyond some k
 SCRIPT = """
 import sys
 import gaslab as gl
+from gaslab import Async, Stale
 graph = gl.read_graph(sys.argv[1])
 for _ in range(2):
     gl.{function}(graph, threads=1, **{options!r})

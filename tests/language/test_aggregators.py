@@ -181,7 +181,7 @@ def ended(comm: Comm, mode: dict[str, Any]) -> tuple[int, int]:
     return waning.aggregates["steps"], still.aggregates["asked"]
 
 
-@pytest.mark.parametrize("mode", [*MODES, {"engine": "stale", "staleness": 0}], ids=str)
+@pytest.mark.parametrize("mode", [*MODES, {"engine": gl.Stale(0)}], ids=str)
 def test_aggregates_of_the_whole_run_are_alike_in_all_engines(ranks: Ranks, mode: dict[str, Any]) -> None:
     assert ranks.run(ended, mode) == [(303, 9)] * ranks.size
 

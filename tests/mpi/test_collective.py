@@ -64,6 +64,11 @@ DISAGREEMENTS: dict[str, tuple[Any, Any, str]] = {
     "parameters": (lambda g: run(g), lambda g: run(g, Steps(rate=2.0)), r"program of run\(\)"),
     "limits": (lambda g: run(g), lambda g: run(g, max_iterations=2), r"max_iterations of run\(\)"),
     "engines": (lambda g: run(g), lambda g: run(g, engine="reference"), r"engine of run\(\)"),
+    "options of engines": (
+        lambda g: run(g, engine=gl.Stale(1)),
+        lambda g: run(g, engine=gl.Stale(2)),
+        r"engine of run\(\)",
+    ),
     "init": (lambda g: run(g), lambda g: run(g, init={"heat": 1.0}), r"init of run\(\)"),
     "values of init": (
         lambda g: run(g, init={"heat": np.zeros(3)}),

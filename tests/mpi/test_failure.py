@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+import gaslab as gl
 from tests.mpi.launcher import run_script
 
 pytestmark = pytest.mark.timed
@@ -209,6 +210,7 @@ def test_a_command_that_fails_on_one_rank_before_ranks_meet_ends_all(
 IN_AN_ENGINE = """
 import sys
 import gaslab as gl
+from gaslab import Async, Stale
 
 graph = gl.Graph.from_edges(range(50), [(k * 7 + 1) % 50 for k in range(50)], strategy="random")
 gl.components(graph, threads=1)
@@ -235,9 +237,9 @@ sys.exit("the run has ended")
     [
         ({"max_iterations": 2000}, 60),
         ({"max_iterations": 2000, "compile": "never"}, 150),
-        ({"engine": "async", "max_updates": 200000}, 150),
-        ({"engine": "async", "consistency": "serialisable", "max_updates": 200000}, 60),
-        ({"max_iterations": 2000, "engine": "stale", "staleness": 2}, 150),
+        ({"engine": gl.Async(max_updates=200000)}, 150),
+        ({"engine": gl.Async(consistency="serialisable", max_updates=200000)}, 60),
+        ({"max_iterations": 2000, "engine": gl.Stale(2)}, 150),
     ],
     ids=["sync", "interpreted", "async", "serialisable", "stale"],
 )

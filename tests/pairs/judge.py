@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import gaslab as gl
 from tests.pairs import features as names
 from tests.pairs.phases import twin
 from tests.pairs.runs import (
@@ -44,11 +45,12 @@ def judge(
 ) -> Verdict:
     """Run *task* on each number of ranks and compare; *ask* gives what every rank said, or raises."""
     verdict = Verdict(sizes=list(sizes))
-    own = [OWN] if task.engine.get("engine") == "async" else [OWN, OWN_INTERPRETED]
+    own = [OWN] if isinstance(task.engine, gl.Async) else [OWN, OWN_INTERPRETED]
     expected: Answer | None = None
     engine_said: Answer | None = None
     for size in sizes:
-        modes = [REFERENCE] * (expected is None) + [COMPILED, THREADS, INTERPRETED] + own * bool(task.engine)
+        modes = [REFERENCE] * (expected is None) + [COMPILED, THREADS, INTERPRETED]
+        modes += own * (task.engine is not None)
         try:
             of_ranks = ask(size, task, modes)
         except Exception as error:
@@ -192,7 +194,7 @@ def engine_differs(task: Task, expected: Answer, said: Answer) -> str:
     ordered += ("gather by method", "scatter by method", "scatter NONE", "fault in done")
     anyhow = any(f in task.features for f in ordered)  # what a vertex does depends on the order
     loose = anyhow or any(f in task.features for f in ("every=", "done"))
-    exact = task.engine.get("staleness") == 0
+    exact = task.engine == gl.Stale(0)
     if exact and "fault in gather" not in task.features:
         return differs(task, expected, said)
     if expected[0] != said[0]:

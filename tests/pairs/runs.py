@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+import gaslab as gl
 from tests.pairs.features import ASYNC, BY_NAME, FIXED_POINT
 from tests.pairs.graphs import Drawn, drawn_graph
 
@@ -37,7 +38,7 @@ class Task:
     features: tuple[str, ...]
     parameters: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)  # of gl.run, in every mode
-    engine: dict[str, Any] = field(default_factory=dict)  # of gl.run, where another engine runs it
+    engine: gl.Async | gl.Stale | None = None  # where another engine than that of supersteps runs it
     strategy: str | None = None
     limit: int | None = None
     right_source: bool = False
@@ -77,16 +78,13 @@ def drawn_task(draws: random.Random, name: str, text: str, features: Collection[
     if "seed=" in features:
         task.options["seed"] = draws.randrange(1000)
     task.strategy = next((f for f in features if BY_NAME[f].slot == "cut"), None)
+    scheduler = next((f.split()[0] for f in features if BY_NAME[f].slot == "scheduler"), None)
     for f in features:
         slot = BY_NAME[f].slot
         if f in ASYNC:
-            task.engine |= {"engine": "async", "consistency": f.split()[1]}
+            task.engine = gl.Async(scheduler, f.split()[1])
         elif slot == "engine":
-            task.engine |= {"engine": "stale", "staleness": int(f[-1])}
-        elif slot == "scheduler":
-            task.engine["scheduler"] = f.split()[0]
-    if "engine" not in task.engine:
-        task.engine = {}
+            task.engine = gl.Stale(int(f[-1]))
     signals = "scatter" in features or "v.signal in apply" in features or "signal by id in apply" in features
     if not task.fixed or "active" in features or not signals or "phases" in features:
         task.limit = 40 if task.fixed else draws.randrange(1, 6)
@@ -124,10 +122,9 @@ def script(task: Task, differs: str = "") -> str:
     vertices = (
         f"({graph.ids!r}, {graph.right!r}), bipartite=True" if graph.right is not None else f"{graph.ids!r}"
     )
-    is_async = task.engine.get("engine") == "async"
     limit = {"max_iterations": task.limit} if task.limit else {}
-    runs = [task.options | task.engine | limit, task.options | limit | {"engine": "reference"}]
-    if is_async:
+    runs = [task.options | limit | {"engine": engine} for engine in (task.engine or "sync", "reference")]
+    if isinstance(task.engine, gl.Async):
         runs[0].pop("max_iterations", None)
     lines = [
         *(f"# {line}" for line in differs.splitlines()),
@@ -234,7 +231,6 @@ def short(value: Any) -> str:
 
 def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[str, Any]:
     """Run a task in one mode; return all of its answer."""
-    import gaslab as gl
 
     made = dict(task.parameters)
     if task.right_source:
@@ -247,8 +243,8 @@ def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[
     if mode is REFERENCE or mode.name == "reference":
         options["engine"] = "reference"
     elif mode.own:
-        options |= task.engine
-    limit = {} if options.get("engine") == "async" else {"max_iterations": task.limit}
+        options["engine"] = task.engine
+    limit = {} if isinstance(options.get("engine"), gl.Async) else {"max_iterations": task.limit}
     warnings.simplefilter("ignore")
     result = gl.run(
         program,
@@ -266,7 +262,7 @@ def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[
         name: sorted(zip(*ids, plain(list(result.edges[name])), strict=True), key=repr)
         for name in result.edges.columns
     }
-    of_engine = mode.own and task.engine.get("staleness") != 0  # in an order of its own
+    of_engine = mode.own and task.engine != gl.Stale(0)  # in an order of its own
     history = (
         []
         if of_engine

@@ -15,9 +15,9 @@ N, AT = 24, 3
 SOON = 5.0  # seconds past its time in which a run must be over; 1 is the promise, the rest is a busy machine
 SYNC: list[dict[str, Any]] = [{}, {"compile": "never"}, {"engine": "reference"}]
 UNORDERED: list[dict[str, Any]] = [
-    {"engine": "stale", "staleness": 1},
-    {"engine": "async"},
-    {"engine": "async", "consistency": "serialisable"},
+    {"engine": gl.Stale(1)},
+    {"engine": gl.Async()},
+    {"engine": gl.Async(consistency="serialisable")},
 ]
 
 
@@ -27,7 +27,7 @@ def ring(comm: Comm | None = None) -> gl.Graph:
 
 
 def run(program: Any, graph: gl.Graph, way: dict[str, Any], **more: Any) -> gl.Result:
-    limit = {} if way.get("engine") == "async" else {"max_iterations": 3}
+    limit = {} if isinstance(way.get("engine"), gl.Async) else {"max_iterations": 3}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return gl.run(program, graph, **way, **limit, **more)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import gaslab as gl
 from gaslab.errors import GaslabError
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
@@ -28,8 +29,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "sync": {},
     "two threads": {},
     "interpreted": {},
-    "stale": {"engine": "stale", "staleness": 0},
-    "async": {"engine": "async", "scheduler": "fifo"},
+    "stale": {"engine": gl.Stale(0)},
+    "async": {"engine": gl.Async(scheduler="fifo")},
 }
 MODES = {"two threads": ("require", 2), "interpreted": ("never", 1)}
 
@@ -66,9 +67,9 @@ def zoo(comm: Comm, way: str) -> list[tuple[str, int, int]]:
     for case in CASES:
         task = task_of(case, drawn, None if way == "async" else case.limit)
         before = comm.messages_sent, comm.bytes_sent
-        more = {"max_updates": 400} if way == "async" else {}
+        more = {"engine": gl.Async("fifo", max_updates=400)} if way == "async" else {}
         try:
-            found: Any = run_task(task, graph, MODES.get(way, ("require", 1)), **WAYS[way], **more)
+            found: Any = run_task(task, graph, MODES.get(way, ("require", 1)), **{**WAYS[way], **more})
         except GaslabError as error:
             found = error
         if way in ("stale", "async") and isinstance(found, Outcome):

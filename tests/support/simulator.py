@@ -174,7 +174,7 @@ def ranks_of(
             [u for u, _ in edges], [w for _, w in edges], vertices=range(vertices), directed=directed,
             strategy="by hand", comm=comm,
         )  # fmt: skip
-        gl.run(program, graph, engine="async", consistency=consistency, scheduler=scheduler, threads=1)
+        gl.run(program, graph, engine=gl.Async(consistency=consistency, scheduler=scheduler), threads=1)
 
     made: dict[int, Paused] = {}
     with (

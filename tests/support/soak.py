@@ -164,7 +164,7 @@ def block(comm: Comm, number: int) -> list[Run]:
                 print(text, flush=True)
             try:
                 result = gl.run(
-                    program, graph, engine="async", consistency=consistency, scheduler=scheduler,
+                    program, graph, engine=gl.Async(consistency=consistency, scheduler=scheduler),
                     threads=1, timeout=SECONDS,
                 )  # fmt: skip
             except gl.TimeoutExpired as error:  # on every rank

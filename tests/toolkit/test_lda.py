@@ -234,7 +234,7 @@ def test_one_topic_and_more_topics_than_tokens() -> None:
         ({"max_iterations": 5}, r"^lda runs a number of sweeps: say iterations=, not max_iterations="),
         ({"engine": "async"}, "^lda runs with engine='sync' or 'reference', not engine='async'"),
         (
-            {"engine": "stale", "staleness": 1},
+            {"engine": gl.Stale(1)},
             "^lda runs with engine='sync' or 'reference', not engine='stale'",
         ),
         ({"init": {"counts": 0}}, r"lda\(\) sets init itself"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gaslab.compiler.tree import Tree
-from gaslab.engine.options import Options
+from gaslab.engine.engines import Async
 from gaslab.errors import UsageError
 
 
-def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
-    """Return the scheduler of a program; raises unless it can run without supersteps."""
+def check_program(trees: list[Tree], compiled: bool, engine: Async) -> Async:
+    """Return the engine with the scheduler of a program; raises unless it can run without supersteps."""
     tree = trees[0]
     functions = tree.functions
     reasons = {
@@ -31,7 +33,7 @@ def check_program(trees: list[Tree], compiled: bool, options: Options) -> str:
             raise UsageError(f"{tree.name} cannot run with engine='async': {reason}; use engine='sync'")
     if not compiled:
         raise UsageError(f"engine='async' runs compiled programs only, and {tree.name} is interpreted here")
-    scheduler = options.scheduler or ("priority" if tree.by_priority else "fifo")
+    scheduler = engine.scheduler or ("priority" if tree.by_priority else "fifo")
     if scheduler == "priority" and not tree.by_priority:
-        raise UsageError(f"scheduler='priority' needs signals with priority=; {tree.name} gives none")
-    return scheduler
+        raise UsageError(f"Async(scheduler='priority') needs signals with priority=; {tree.name} gives none")
+    return replace(engine, scheduler=scheduler)

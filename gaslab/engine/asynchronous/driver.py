@@ -23,8 +23,8 @@ from gaslab.engine.asynchronous.make_machine import make_machine
 from gaslab.engine.asynchronous.meter import Course, Meter
 from gaslab.engine.asynchronous.quota import Quota
 from gaslab.engine.bound_program import BoundProgram
+from gaslab.engine.engines import Async
 from gaslab.engine.observe.observer import Observer
-from gaslab.engine.options import Options
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync.step import Synchronous
 from gaslab.parallel.backoff import Backoff
@@ -43,16 +43,18 @@ class AsynchronousDriver:
         self,
         engine: Synchronous,
         bound: BoundProgram,
-        options: Options,
+        asked: Async,
+        seed: int,
         observe: Observer,
         watch: bool = False,
     ) -> None:
         self.engine, self.state, self.tree = engine, engine.state, engine.tree
-        self.program, self.graph, self.options = bound.program, bound.graph, options
+        self.program, self.graph = bound.program, bound.graph
+        self.asked, self.seed = asked, seed
         self.comm = self.graph.comm
         self.transport = observe.transport(self.comm.transport())
         self.converged, self.updates = False, 0
-        self._serialisable = options.consistency == "serialisable"
+        self._serialisable = asked.consistency == "serialisable"
         self._observe, self._watch = observe, watch
         self._aggregated = 0.0
         self._closing = self._late = False
@@ -60,7 +62,7 @@ class AsynchronousDriver:
         self._done = getattr(type(self.program), "done", None)
         self._backoff = Backoff(self.comm.local_ranks)
         self._course = Course(time.perf_counter())
-        self._quota = Quota(options.max_updates, self.comm.rank, self.comm.size)
+        self._quota = Quota(asked.max_updates, self.comm.rank, self.comm.size)
         self._pause = PAUSE * self._backoff.oversubscription
         self.machine: Any = None
         self.meter = Meter(observe.machine())
@@ -73,8 +75,8 @@ class AsynchronousDriver:
     def figures(self) -> dict[str, Any]:
         """Return the consistency and the scheduler, and each rank's figures (collective)."""
         ranks = self.comm.allgather(self.meter.figures(self.machine, self.transport))
-        options = self.options
-        found = {"consistency": options.consistency, "scheduler": options.scheduler, "ranks": ranks}
+        asked = self.asked
+        found = {"consistency": asked.consistency, "scheduler": asked.scheduler, "ranks": ranks}
         return {"asynchronous": found}
 
     # ---- the story ---------------------------------------------------------------------------------
@@ -85,16 +87,16 @@ class AsynchronousDriver:
         initial_frontier = self.engine.parts.initial_frontier()
         self.engine.executor.raise_any()  # of start
         self.engine.executor.moment = "turn"
-        view, options = self.engine.view, self.options
+        view, scheduler = self.engine.view, self.asked.scheduler
         view.vertex_next = self.state.next_fields = self.state.fields
         if self._serialisable and view.out_begin is None:
             view.out_begin, view.out_neighbor, view.out_slot = self.graph.local.out()
-        assert options.scheduler is not None
+        assert scheduler is not None
         self.machine = make_machine(
-            self.graph.local, view, self.state, self.engine.executor.library, options.scheduler,
-            self._serialisable, options.seed, self.engine.cache, self._watch,
+            self.graph.local, view, self.state, self.engine.executor.library, scheduler,
+            self._serialisable, self.seed, self.engine.cache, self._watch,
         )  # fmt: skip
-        in_rounds = options.scheduler != "priority"
+        in_rounds = scheduler != "priority"
         if self._serialisable and self.comm.size > 1 and in_rounds:
             self.machine.take_turns(self.comm.allreduce(self.machine.rivals(), "max")[self.comm.rank])
         self.machine.schedule(initial_frontier)
@@ -150,7 +152,7 @@ class AsynchronousDriver:
         """Return how many vertices to begin between two looks at the transport."""
         if self.comm.size == 1:
             return ALONE
-        if self._serialisable or self.options.scheduler == "priority":
+        if self._serialisable or self.asked.scheduler == "priority":
             return BUDGET  # a vertex takes longer, or others wait for the least priority
         degree = self.graph.num_edges / max(self.graph.num_vertices, 1)
         return int(max(BUDGET, EDGES / max(degree, 1)))
@@ -208,7 +210,7 @@ class AsynchronousDriver:
                 question = (done, self.program, self.graph, self.state, self._cancellation)
                 if self.comm.on_root(lambda: ask(*question)):
                     self._closing, self.converged = True, True
-        most = self.options.max_updates
+        most = self.asked.max_updates
         self._late = bool(counts.late.any())
         if self._late or (most is not None and self.updates >= most):
             self._closing = True

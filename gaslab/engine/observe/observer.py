@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from gaslab.engine.engines import Async
 from gaslab.engine.observe.progress import LINES, Supersteps, Sweeps, Updates
 from gaslab.engine.observe.timed import MachineSpans, TimedComm, TimedTransport
 from gaslab.engine.observe.timeline import Timeline, is_drawn
@@ -154,8 +155,8 @@ class Observer:
 
     def _new_bar(self) -> Supersteps:
         progress, lines = self._options.progress, self._options.progress == LINES
-        if self._options.engine == "async":
-            return Updates(self._options.max_updates, lines)
+        if isinstance(engine := self._options.engine, Async):
+            return Updates(engine.max_updates, lines)
         if isinstance(progress, Sweeps):
             return Supersteps(
                 progress.most, "sweeps", progress.lines, say=progress.say, each=progress.supersteps,
