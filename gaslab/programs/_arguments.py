@@ -7,7 +7,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.engine.engines import Async
+from gaslab.engine.engines import Async, Reference, Sync, engine_of
 
 
 def check_graph(graph: Any) -> None:
@@ -19,3 +19,8 @@ def is_async(options: Mapping[str, Any]) -> bool:
     """Return whether the options ask for a run without supersteps."""
     engine = options.get("engine")
     return isinstance(engine, Async) or (isinstance(engine, str) and engine == Async.name)
+
+
+def in_supersteps(options: Mapping[str, Any]) -> bool:
+    """Return whether the options ask for supersteps that all ranks take together."""
+    return isinstance(engine_of(options.get("engine", Sync.name)), Sync | Reference)

@@ -1,9 +1,18 @@
 """The program classes for type checkers, by `make index`; nothing loads it."""
 
 from gaslab.programs.als import ALS as ALS
+from gaslab.programs.betweenness import Betweenness as Betweenness
+from gaslab.programs.betweenness import EdgeBetweenness as EdgeBetweenness
+from gaslab.programs.betweenness import ParallelBetweenness as ParallelBetweenness
 from gaslab.programs.bfs import Levels as Levels
 from gaslab.programs.bfs import Tree as Tree
 from gaslab.programs.cdlp import LabelPropagation as LabelPropagation
+from gaslab.programs.closeness import Closeness as Closeness
+from gaslab.programs.closeness import Harmonic as Harmonic
+from gaslab.programs.closeness import Search as Search
+from gaslab.programs.closeness import WeightedCloseness as WeightedCloseness
+from gaslab.programs.closeness import WeightedHarmonic as WeightedHarmonic
+from gaslab.programs.closeness import WeightedSearch as WeightedSearch
 from gaslab.programs.clustering import Clustering as Clustering
 from gaslab.programs.clustering import DirectedClustering as DirectedClustering
 from gaslab.programs.coloring import Coloring as Coloring
@@ -14,11 +23,13 @@ from gaslab.programs.diameter import Reach as Reach
 from gaslab.programs.directed_triangles import DirectedTriangles as DirectedTriangles
 from gaslab.programs.directed_triangles import LocalClustering as LocalClustering
 from gaslab.programs.distances import NearestSource as NearestSource
+from gaslab.programs.eigenvector import Eigenvector as Eigenvector
 from gaslab.programs.gibbs import CollapsedGibbs as CollapsedGibbs
 from gaslab.programs.gibbs import SampledGibbs as SampledGibbs
 from gaslab.programs.hits import HITS as HITS
 from gaslab.programs.hits import UndirectedHITS as UndirectedHITS
 from gaslab.programs.jacobi import Jacobi as Jacobi
+from gaslab.programs.katz import Katz as Katz
 from gaslab.programs.kcore import Cores as Cores
 from gaslab.programs.lbp import BeliefPropagation as BeliefPropagation
 from gaslab.programs.metropolis_hastings import LDA as LDA
@@ -40,3 +51,5 @@ from gaslab.programs.triangles import TriangleCount as TriangleCount
 from gaslab.programs.triangles import Triangles as Triangles
 from gaslab.programs.unordered import FallingCores as FallingCores
 from gaslab.programs.unordered import SmallestLabel as SmallestLabel
+from gaslab.programs.weighted_betweenness import WeightedBetweenness as WeightedBetweenness
+from gaslab.programs.weighted_betweenness import WeightedEdgeBetweenness as WeightedEdgeBetweenness

@@ -15,7 +15,7 @@ from typing import Any
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
-from gaslab.programs._arguments import check_graph
+from gaslab.programs._arguments import check_graph, in_supersteps
 from gaslab.programs._columns import WEIGHT, bounds, lengths, mean, run
 from gaslab.programs._degrees import spread_of_degrees
 from gaslab.programs._tool import Command, Option, Tool
@@ -126,7 +126,7 @@ def sssp(
     delta = arguments.number("delta", delta, above=0, optional=True)
     column = lengths(graph, weight)
     goes_on = options.get("init") is not None or options.get("start") is not None
-    if delta is None and options.get("engine", "sync") in ("sync", "reference") and not goes_on:
+    if delta is None and in_supersteps(options) and not goes_on:
         if column is None or bounds(graph, column) == (1.0, 1.0):
             return run(UnitPaths(source=source), graph, **options)
         delta = chosen_delta(graph, column)

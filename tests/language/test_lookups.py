@@ -149,7 +149,7 @@ def test_init_and_explain_know_them() -> None:
     [
         ({"engine": "async"}, "no signals decide which vertices run"),
         (
-            {"engine": "stale", "staleness": 1},
+            {"engine": gl.Stale(staleness=1)},
             "fields that it looks up by id are asked for and answered within",
         ),
     ],

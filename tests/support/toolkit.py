@@ -53,6 +53,14 @@ CALLS = [
     Call("degrees", ("in_edges", "out_edges", "edges")),
     Call("distances", ("distance", "nearest"), lambda drawn: {"sources": drawn.ids[::3]}),
     Call("hits", ("hub", "authority"), lambda drawn: {"tolerance": 0.0, "max_iterations": 12}),
+    Call("betweenness", ("betweenness",), lambda drawn: {"endpoints": True}),
+    Call("betweenness", ("betweenness",), lambda drawn: {"weight": "weight"}, "by length"),
+    Call("closeness", ("closeness",)),
+    Call("closeness", ("closeness",), lambda drawn: {"weight": "weight"}, "by length"),
+    Call("harmonic", ("harmonic",)),
+    Call("harmonic", ("harmonic",), lambda drawn: {"weight": "weight"}, "by length"),
+    Call("eigenvector", ("eigenvector",), lambda drawn: {"tolerance": 0.0, "max_iterations": 12}),
+    Call("katz", ("katz",), lambda drawn: {"alpha": 0.05, "tolerance": 0.0, "max_iterations": 12}),
     Call("strong_components", ("component",)),
     Call("components", ("component",)),
     Call("pagerank", ("score",), lambda drawn: {"tolerance": 0.0, "max_iterations": 9}),
@@ -78,9 +86,12 @@ REST = [
     Call("pagerank", (), lambda drawn: {"weight": "weight", **NINE}, "by weight"),
     Call("pagerank", (), lambda drawn: {"unnormalised": True, **NINE}, "unnormalised"),
     Call("pagerank", (), lambda drawn: {"method": "signal", "max_iterations": 9}, "by signals"),
+    Call("betweenness", (), lambda drawn: {"edges": True}, "of edges"),
+    Call("betweenness", (), lambda drawn: {"edges": True, "weight": "weight"}, "of edges by length"),
     *TRIANGLES,
 ]
-RANKINGS = [call for call in (*CALLS, *REST) if call.function in ("pagerank", "hits")]
+RANKED = ("pagerank", "hits", "betweenness", "closeness", "harmonic", "eigenvector", "katz")
+RANKINGS = [call for call in (*CALLS, *REST) if call.function in RANKED]
 
 
 def by_sorted_id(result: gl.Result, fields: tuple[str, ...]) -> Answer:

@@ -1,0 +1,130 @@
+"""Eigenvector centrality: a vertex is as central as the vertices that point at it, together.
+
+Bonacich, Power and Centrality, Am. J. Sociology 92, 1987; before him Landau 1895. Power iteration with A + I,
+which has the eigenvectors of A and converges where A has eigenvalues of the same size (as NetworkX does).
+A vertex keeps its part of the next vector unscaled until the aggregator has the length of the whole.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gaslab as gl
+from gaslab import arguments
+from gaslab.parallel.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import LARGEST, check_scale, run, weights
+from gaslab.programs._loops import count_self_loops
+from gaslab.programs._parallel_edges import refuse_parallel_edges
+from gaslab.programs._tool import Command, Option, Tool
+
+
+class Eigenvector(gl.VertexProgram):
+    """Each vertex's `eigenvector`, until the sum of their changes is below `tolerance` for each vertex."""
+
+    tolerance: float = 1e-6
+    halve_loops: bool = False  # in an undirected graph, where a gather meets a self-loop twice
+
+    class Vertex(gl.Vertex):
+        eigenvector: float = 0.0
+        _next: float = 0.0  # before it is scaled
+        _moved: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    @gl.aggregator
+    def squares(self, v: Vertex) -> gl.Sum[float]:
+        return v._next * v._next
+
+    @gl.aggregator
+    def change(self, v: Vertex) -> gl.Sum[float]:
+        return v._moved
+
+    def init(self, v: Vertex) -> None:
+        v.eigenvector = 1.0 / self.num_vertices
+        v._moved = 1.0
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        if self.halve_loops and nbr.id == v.id:
+            return 0.5 * e.weight * nbr.eigenvector
+        return e.weight * nbr.eigenvector
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v._next = v.eigenvector + total
+
+    def scale(self, v: Vertex) -> None:
+        score = v._next / math.sqrt(self.squares) if self.squares > 0.0 else v._next
+        v._moved = abs(score - v.eigenvector)
+        v.eigenvector = score
+
+    def done(self) -> bool:
+        return self.change < self.tolerance * self.num_vertices
+
+    phases = (gl.Phase(gather=gather, apply=apply, supersteps=1), gl.Phase(apply=scale, supersteps=1))
+
+
+@collective(options="run", own=("columns",))
+def eigenvector(
+    graph: gl.Graph,
+    *,
+    weight: str | None = None,
+    max_iterations: int = 200,
+    tolerance: float = 1e-6,
+    **options: Any,
+) -> gl.Result:
+    """Return eigenvector centrality, ``result.vertices["eigenvector"]`` (float64, of Euclidean length 1).
+
+    Parameters
+    ----------
+    graph : Graph
+        Without parallel edges. Directed edges hand on to their targets; for the other way take
+        ``graph.reverse()``. A self-loop counts once.
+    weight : str, optional
+        Edge column to count edges by, finite; the largest in size from 1e-100 to 1e100. Negative ones count.
+    max_iterations : int
+        Supersteps at most, two for each iteration; reaching it warns (ConvergenceWarning).
+    tolerance : float
+        Change of all scores in sum, divided by their number, at which to stop.
+    **options
+        As for `gaslab.run`; ``init=`` may give the scores to start from, by default all the same.
+
+    Raises
+    ------
+    UsageError
+        The graph has parallel edges, no such column, or one with values that are not as said.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
+    >>> gl.eigenvector(graph).vertices["eigenvector"].round(2)
+    array([0.37, 0.6 , 0.6 , 0.37])
+    """
+    check_graph(graph)
+    tolerance = arguments.number("tolerance", tolerance, least=0)
+    column = weights(graph, weight, least=-LARGEST)
+    check_scale(graph, weight, "the iteration sums products of two weights", 1e-100, 1e100)
+    refuse_parallel_edges(graph, "eigenvector centrality")
+    options = {**options, "columns": {"weight": column}, "max_iterations": max_iterations}
+    halve = not graph.directed and count_self_loops(graph) > 0
+    return run(Eigenvector(tolerance=tolerance, halve_loops=halve), graph, **options)
+
+
+TOOL = Tool(
+    eigenvector, order=68,
+    command=Command(
+        "importance by the importance of in-neighbours (eigenvector)",
+        "Eigenvector centrality: a vertex is as important as those that point at it, together.",
+        fields=("eigenvector",),
+        options=(
+            Option("weight", "column", "edge column to count edges by (default: each counts 1)", "NAME"),
+            Option("tolerance", "number", "mean change of scores at which to stop (default 1e-6)", "T"),
+        ),
+        columns="weighted",
+    ),
+    answer="`eigenvector`", definition="of Euclidean length 1",
+    source="Bonacich 1987",
+    networkx="`eigenvector_centrality`",
+)  # fmt: skip

@@ -1,0 +1,157 @@
+"""Katz centrality: how many ways lead to a vertex, each edge of a way making it count less.
+
+Katz, A New Status Index Derived from Sociometric Analysis, Psychometrika 18, 1953. It is x in
+x = alpha * (sum of x over in-neighbours) + beta, by iteration from 0 as in NetworkX.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import gaslab as gl
+from gaslab import arguments
+from gaslab.parallel.collective import collective
+from gaslab.programs._arguments import check_graph
+from gaslab.programs._columns import LARGEST, check_scale, check_values, run, weights
+from gaslab.programs._loops import count_self_loops
+from gaslab.programs._parallel_edges import refuse_parallel_edges
+from gaslab.programs._tool import Command, Option, Tool
+
+
+class Katz(gl.VertexProgram):
+    """Each vertex's `katz`, until the sum of changes is below `tolerance` for each vertex.
+
+    `_beta` is given (``init=``).
+    """
+
+    alpha: float = 0.1
+    normalized: bool = True
+    tolerance: float = 1e-6
+    halve_loops: bool = False  # in an undirected graph, where a gather meets a self-loop twice
+
+    class Vertex(gl.Vertex):
+        katz: float = 0.0
+        _beta: float = 1.0
+        _sum: float = 0.0  # before it is scaled
+        _moved: float = 0.0
+
+    class Edge(gl.Edge):
+        weight: float = 1.0
+
+    @gl.aggregator
+    def squares(self, v: Vertex) -> gl.Sum[float]:
+        return v._sum * v._sum
+
+    @gl.aggregator
+    def change(self, v: Vertex) -> gl.Sum[float]:
+        return v._moved
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+        if self.halve_loops and nbr.id == v.id:
+            return 0.5 * e.weight * nbr._sum
+        return e.weight * nbr._sum
+
+    def apply(self, v: Vertex, total: float) -> None:
+        score = self.alpha * total + v._beta
+        v._moved = abs(score - v._sum)
+        v._sum = score
+
+    def scale(self, v: Vertex) -> None:
+        v.katz = v._sum / math.sqrt(self.squares) if self.normalized and self.squares > 0.0 else v._sum
+
+    def done(self) -> bool:
+        return self.change < self.tolerance * self.num_vertices
+
+    phases = (gl.Phase(gather=gather, apply=apply, supersteps=1), gl.Phase(apply=scale, supersteps=1))
+
+
+@collective(options="run", own=("columns", "init"))
+def katz(
+    graph: gl.Graph,
+    alpha: float = 0.1,
+    beta: float | Mapping[Any, float] = 1.0,
+    *,
+    weight: str | None = None,
+    normalized: bool = True,
+    max_iterations: int = 2000,
+    tolerance: float = 1e-6,
+    **options: Any,
+) -> gl.Result:
+    """Return Katz centrality, ``result.vertices["katz"]`` (float64).
+
+    Parameters
+    ----------
+    graph : Graph
+        Without parallel edges. Directed edges hand on to their targets; for the other way take
+        ``graph.reverse()``. A self-loop counts once.
+    alpha : float
+        What a way counts less for each edge; below 1 / the largest eigenvalue, or it does not converge.
+    beta : float or mapping
+        What every vertex has by itself; a mapping has a number for each vertex id.
+    weight : str, optional
+        Edge column to count edges by, finite; the largest in size from 1e-100 to 1e100. Negative ones count.
+    normalized : bool
+        Scale to Euclidean length 1.
+    max_iterations : int
+        Supersteps at most, two for each iteration; reaching it warns (ConvergenceWarning).
+    tolerance : float
+        Change of all sums in sum, divided by their number, at which to stop.
+    **options
+        As for `gaslab.run`.
+
+    Raises
+    ------
+    UsageError
+        The graph has parallel edges, no such column, or one with values that are not as said; *beta* leaves
+        out a vertex.
+    VertexNotFound
+        *beta* has an id that is not in the graph.
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    >>> gl.katz(graph, 0.5, normalized=False).vertices["katz"]
+    array([1.   , 1.5  , 1.75 , 1.875])
+    """
+    check_graph(graph)
+    alpha = arguments.number("alpha", alpha)
+    normalized = arguments.flag("normalized", normalized)
+    tolerance = arguments.number("tolerance", tolerance, least=0)
+    if isinstance(beta, Mapping):
+        check_values("beta", beta, "finite numbers are needed")
+        if len(beta) < graph.num_vertices:
+            raise gl.UsageError(
+                f"beta has {len(beta):,} of the {graph.num_vertices:,} vertices; a number for each is needed"
+            )
+    else:
+        beta = arguments.number("beta", beta, hint=", or a mapping of vertex ids to such")
+    column = weights(graph, weight, least=-LARGEST)
+    check_scale(graph, weight, "the iteration sums products of two weights", 1e-100, 1e100)
+    refuse_parallel_edges(graph, "Katz centrality")
+    options = {**options, "columns": {"weight": column}, "max_iterations": max_iterations}
+    halve = not graph.directed and count_self_loops(graph) > 0
+    program = Katz(alpha=alpha, normalized=normalized, tolerance=tolerance, halve_loops=halve)
+    return run(program, graph, **{**options, "init": {"_beta": beta}})
+
+
+TOOL = Tool(
+    katz, order=69,
+    command=Command(
+        "importance by all ways that lead to a vertex (Katz)",
+        "Katz centrality: all ways that lead to a vertex, each edge of one making it count less.",
+        fields=("katz",),
+        options=(
+            Option("weight", "column", "edge column to count edges by (default: each counts 1)", "NAME"),
+            Option("alpha", "real", "what an edge makes a way count less (default 0.1)", "A"),
+            Option("beta", "real", "what a vertex has by itself (default 1)", "B"),
+            Option("tolerance", "number", "mean change of sums at which to stop (default 1e-6)", "T"),
+        ),
+        columns="weighted",
+    ),
+    answer="`katz`", definition="x = alpha * (sum of x over in-neighbours) + beta, of Euclidean length 1",
+    source="Katz 1953",
+    networkx="`katz_centrality`",
+)  # fmt: skip
