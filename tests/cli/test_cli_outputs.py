@@ -143,6 +143,9 @@ VARIANTS = [
     *("triangles E --undirected --drop-duplicates", "clustering E --drop-duplicates", "jacobi D"),
     *("clustering E --undirected --drop-duplicates", "lbp E --prior values.txt"),
     *("clustering E --drop-duplicates --definition graphalytics", "lda C --topics 3 --iterations 2"),
+    *("betweenness E", "betweenness E --sources 2 --weight weight --endpoints", "closeness E --sources 3"),
+    *("harmonic E --weight weight", "eigenvector E --drop-duplicates"),
+    *("katz E --drop-duplicates --alpha 0.01",),
     *("als E --factors 2 --iterations 2", "sgd E --factors 2 --iterations 2"),
 ]
 
