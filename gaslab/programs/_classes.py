@@ -9,10 +9,8 @@ from gaslab.programs.bfs import Tree as Tree
 from gaslab.programs.cdlp import LabelPropagation as LabelPropagation
 from gaslab.programs.closeness import Closeness as Closeness
 from gaslab.programs.closeness import Harmonic as Harmonic
-from gaslab.programs.closeness import Search as Search
 from gaslab.programs.closeness import WeightedCloseness as WeightedCloseness
 from gaslab.programs.closeness import WeightedHarmonic as WeightedHarmonic
-from gaslab.programs.closeness import WeightedSearch as WeightedSearch
 from gaslab.programs.clustering import Clustering as Clustering
 from gaslab.programs.clustering import DirectedClustering as DirectedClustering
 from gaslab.programs.coloring import Coloring as Coloring

@@ -66,7 +66,6 @@ CLASSES = {
     "SampledGibbs": "gibbs",
     "SaturationColoring": "coloring",
     "Scale": "pagerank_variants",
-    "Search": "closeness",
     "ShortestPaths": "sssp",
     "SignalPageRank": "pagerank_variants",
     "SmallestLabel": "unordered",
@@ -81,8 +80,7 @@ CLASSES = {
     "WeightedBetweenness": "weighted_betweenness",
     "WeightedCloseness": "closeness",
     "WeightedEdgeBetweenness": "weighted_betweenness",
-    "WeightedHarmonic": "closeness",
-    "WeightedSearch": "closeness"
+    "WeightedHarmonic": "closeness"
 }
 
 COMMANDS = {

@@ -41,7 +41,7 @@ def rated(reached: int, far: float, others: int, wf_improved: bool) -> float:
     return mean * reached / others if wf_improved else mean
 
 
-class Search(gl.VertexProgram):
+class _Search(gl.VertexProgram):
     """How far the sources are from each vertex; `_turn` numbers these from 0 on (``init=``)."""
 
     words: int = 8  # of 64 sources each, for a round
@@ -102,13 +102,13 @@ class Search(gl.VertexProgram):
     )
 
 
-class Closeness(Search):
+class Closeness(_Search):
     """Each vertex's `closeness`, from so many `sources`."""
 
     sources: int
     wf_improved: bool = True
 
-    class Vertex(Search.Vertex):
+    class Vertex(_Search.Vertex):
         closeness: float = 0.0
 
     def rate(self, v: Vertex) -> None:  # type: ignore[override]  # its vertices have one field more
@@ -116,17 +116,17 @@ class Closeness(Search):
         v.closeness = rated(v._reached, float(v._far), others, self.wf_improved)
 
 
-class Harmonic(Search):
+class Harmonic(_Search):
     """Each vertex's `harmonic` centrality."""
 
-    class Vertex(Search.Vertex):
+    class Vertex(_Search.Vertex):
         harmonic: float = 0.0
 
     def rate(self, v: Vertex) -> None:  # type: ignore[override]
         v.harmonic = v._near
 
 
-class WeightedSearch(gl.VertexProgram):
+class _WeightedSearch(gl.VertexProgram):
     """The same where edges have lengths, a lane of the vectors for each source of a round."""
 
     lanes: int = 16
@@ -193,13 +193,13 @@ class WeightedSearch(gl.VertexProgram):
     )
 
 
-class WeightedCloseness(WeightedSearch):
+class WeightedCloseness(_WeightedSearch):
     """Each vertex's `closeness`, from so many `sources`."""
 
     sources: int
     wf_improved: bool = True
 
-    class Vertex(WeightedSearch.Vertex):
+    class Vertex(_WeightedSearch.Vertex):
         closeness: float = 0.0
 
     def rate(self, v: Vertex) -> None:  # type: ignore[override]  # its vertices have one field more
@@ -207,10 +207,10 @@ class WeightedCloseness(WeightedSearch):
         v.closeness = rated(v._reached, v._far, others, self.wf_improved)
 
 
-class WeightedHarmonic(WeightedSearch):
+class WeightedHarmonic(_WeightedSearch):
     """Each vertex's `harmonic` centrality."""
 
-    class Vertex(WeightedSearch.Vertex):
+    class Vertex(_WeightedSearch.Vertex):
         harmonic: float = 0.0
 
     def rate(self, v: Vertex) -> None:  # type: ignore[override]

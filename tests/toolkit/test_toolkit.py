@@ -68,7 +68,8 @@ def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
     elsewhere = {"SmallestLabel", "FallingCores"}  # tests/asynchronous/test_asynchronous_toolkit.py
     elsewhere |= {"ShortestPaths"}  # test_toolkit_paths.py
     elsewhere |= {"ParallelBetweenness"}  # on graphs with parallel edges: test_centrality.py
-    elsewhere |= {"CollapsedGibbs", "LDA", "ALS", "SGD"}  # on bipartite graphs: test_gibbs.py, test_lda.py, …
+    # On bipartite graphs: test_gibbs.py, test_lda.py, …
+    elsewhere |= {"CollapsedGibbs", "SampledGibbs", "LDA", "ALS", "SGD"}
     assert programs == set(gl.programs.__all__) - elsewhere
 
 
