@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from typing import IO, Any, NoReturn
 
 from gaslab.cli import option, streams
@@ -15,7 +16,7 @@ from gaslab.parallel import launch
 from gaslab.partitioning.names import NAMES
 
 LINE_OPTIONS = ("ids", "delimiter", "comments", "header", "on_bad_line", "max_bad_lines")  # of edge lists
-OF_ENGINES = {"stale": ("staleness",), "async": ("consistency", "scheduler", "max_updates")}
+OF_ENGINES = {engine.name: [f.name for f in fields(engine)] for engine in (Stale, Async)}
 ENGINE_OPTIONS = [f"--{name.replace('_', '-')}" for names in OF_ENGINES.values() for name in names]
 TOGETHER = "all ranks take its steps together"
 
