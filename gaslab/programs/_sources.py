@@ -15,7 +15,7 @@ from gaslab.programs._numpy import np
 
 
 def turns(graph: gl.Graph, sources: Any, options: Mapping[str, Any]) -> tuple[int, Any]:
-    """Return how many sources there are and ``init=`` of `_turn`; collective, as the ids are looked up later.
+    """Return how many sources there are, and what ``init=`` gives `_turn`.
 
     *sources* is None for every vertex, a whole number for so many that ``seed=`` draws, or ids. Raises
     UsageError where there is none, or more than the graph has vertices.

@@ -209,9 +209,9 @@ def betweenness(
     endpoints : bool
         Count a path at its two ends as well.
     edges : bool
-        Answer for edges: ``result.edges["betweenness"]``, in an undirected graph of both directions together.
-        Of parallel edges the shortest have equal parts of one edge's score. `result.vertices` has
-        what it has without, by the scale for edges.
+        Answer for edges: ``result.edges["betweenness"]``, in an undirected graph of both directions together;
+        every rank has the whole table. Of parallel edges the shortest have equal parts of one edge's score.
+        `result.vertices` has what it has without, by the scale for edges.
     **options
         As for `gaslab.run`; ``seed=`` draws the sources.
 
@@ -260,7 +260,7 @@ def betweenness(
         columns["length"] = weight
     else:
         kind = EdgeBetweenness if edges else ParallelBetweenness if parallel else Betweenness
-    options = {**options, "columns": columns, "init": {"_turn": turn}}
+    options = {**options, "columns": columns, "init": {"_turn": turn}, "edges": edges}
     result = run(kind(**parameters), graph, **options)
     _check(result.aggregates)
     return result
