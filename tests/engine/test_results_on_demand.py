@@ -189,7 +189,8 @@ def again(comm: Comm, dtype: str) -> list[Any]:
             patch.object(bind, "converted", wraps=bind.converted) as converted,
             patch.object(kernels, "take_slots", wraps=kernels.take_slots) as by_source,
         ):
-            answer = gl.sssp(graph, 9).vertices["distance"].tolist()
+            paths = gl.run(gl.programs.ShortestPaths(source=9), graph)
+        answer = paths.vertices["distance"].tolist()
         found.append([answer, converted.call_count, by_source.call_count])
     copies = 1 + (dtype != "float64")
     assert graph.memory_bytes() - before >= copies * 8 * graph.local.num_edges
