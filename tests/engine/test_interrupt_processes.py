@@ -35,9 +35,9 @@ gl.run(program(at=3), graph, threads=1, **options)
 WAYS = {
     "sync": "{'max_iterations': 3}",
     "interpreted": "{'max_iterations': 3, 'compile': 'never'}",
-    "stale": "{'engine': 'stale', 'staleness': 1}",
+    "stale": "{'engine': gl.Stale(1)}",
     "async": "{'engine': 'async'}",
-    "serialisable": "{'engine': 'async', 'consistency': 'serialisable'}",
+    "serialisable": "{'engine': gl.Async(consistency='serialisable')}",
     "reference": "{'engine': 'reference'}",
 }
 
