@@ -22,7 +22,8 @@ from gaslab.programs._columns import run
 from gaslab.programs._tool import Command, Tool
 from gaslab.programs.unordered import SmallestLabel
 
-NEAR, SEARCHED, AT_MOST = 8, 16, 4096  # supersteps of a search that is far from its end, and of any
+NEAR = 8  # supersteps of a search after which its growth is looked at for the first time
+SEARCHED, AT_MOST = 2 * NEAR, 4096  # supersteps of a search that is far from its end, and of any
 PER_SUPERSTEP = 1000  # vertices and ends of edges that may be looked at to save a superstep of a search
 PASSED = 12  # supersteps in which labels are passed on at most
 JOINED = 6  # supersteps from one look at whether all point at the smallest to the next
@@ -70,7 +71,7 @@ class Components(gl.VertexProgram):
 
     def ends_soon(self) -> bool:
         """Whether a search that grows on as it did will have found all vertices before long."""
-        growth = math.log2(self.seen.far / self.seen.near)
+        growth = math.log2(self.seen.far / self.seen.near)  # a power of the supersteps, as they are doubled
         supersteps = SEARCHED * (self.num_vertices / self.seen.far) ** (1.0 / growth)
         return bool(supersteps < (self.num_vertices + 2 * self.num_edges) / PER_SUPERSTEP)
 
