@@ -14,39 +14,22 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._columns import LARGEST, check_scale, run, weights
-from gaslab.programs._loops import count_self_loops
-from gaslab.programs._parallel_edges import refuse_parallel_edges
+from gaslab.programs._columns import run
+from gaslab.programs._power import PowerIteration, checked
 from gaslab.programs._tool import Command, Option, Tool
 
 
-class Eigenvector(gl.VertexProgram):
-    """Each vertex's `eigenvector`, until the sum of their changes is below `tolerance` for each vertex."""
+class Eigenvector(PowerIteration):
+    """Each vertex's `eigenvector`."""
 
-    tolerance: float = 1e-6
-    halve_loops: bool = False  # in an undirected graph, where a gather meets a self-loop twice
-
-    class Vertex(gl.Vertex):
+    class Vertex(PowerIteration.Vertex):
         eigenvector: float = 0.0
-        _next: float = 0.0  # before it is scaled
-        _moved: float = 0.0
-
-    class Edge(gl.Edge):
-        weight: float = 1.0
-
-    @gl.aggregator
-    def squares(self, v: Vertex) -> gl.Sum[float]:
-        return v._next * v._next
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v._moved
 
     def init(self, v: Vertex) -> None:
         v.eigenvector = 1.0 / self.num_vertices
         v._moved = 1.0
 
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+    def gather(self, v: Vertex, e: PowerIteration.Edge, nbr: Vertex) -> gl.Sum[float]:
         if self.halve_loops and nbr.id == v.id:
             return 0.5 * e.weight * nbr.eigenvector
         return e.weight * nbr.eigenvector
@@ -58,9 +41,6 @@ class Eigenvector(gl.VertexProgram):
         score = v._next / math.sqrt(self.squares) if self.squares > 0.0 else v._next
         v._moved = abs(score - v.eigenvector)
         v.eigenvector = score
-
-    def done(self) -> bool:
-        return self.change < self.tolerance * self.num_vertices
 
     phases = (gl.Phase(gather=gather, apply=apply, supersteps=1), gl.Phase(apply=scale, supersteps=1))
 
@@ -104,11 +84,8 @@ def eigenvector(
     """
     check_graph(graph)
     tolerance = arguments.number("tolerance", tolerance, least=0)
-    column = weights(graph, weight, least=-LARGEST)
-    check_scale(graph, weight, "the iteration sums products of two weights", 1e-100, 1e100)
-    refuse_parallel_edges(graph, "eigenvector centrality")
+    column, halve = checked(graph, weight, "eigenvector centrality")
     options = {**options, "columns": {"weight": column}, "max_iterations": max_iterations}
-    halve = not graph.directed and count_self_loops(graph) > 0
     return run(Eigenvector(tolerance=tolerance, halve_loops=halve), graph, **options)
 
 

@@ -14,55 +14,33 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph
-from gaslab.programs._columns import LARGEST, check_scale, check_values, run, weights
-from gaslab.programs._loops import count_self_loops
-from gaslab.programs._parallel_edges import refuse_parallel_edges
+from gaslab.programs._columns import check_values, run
+from gaslab.programs._power import PowerIteration, checked
 from gaslab.programs._tool import Command, Option, Tool
 
 
-class Katz(gl.VertexProgram):
-    """Each vertex's `katz`, until the sum of changes is below `tolerance` for each vertex.
-
-    `_beta` is given (``init=``).
-    """
+class Katz(PowerIteration):
+    """Each vertex's `katz`; `_beta` is given (``init=``)."""
 
     alpha: float = 0.1
     normalized: bool = True
-    tolerance: float = 1e-6
-    halve_loops: bool = False  # in an undirected graph, where a gather meets a self-loop twice
 
-    class Vertex(gl.Vertex):
+    class Vertex(PowerIteration.Vertex):
         katz: float = 0.0
         _beta: float = 1.0
-        _sum: float = 0.0  # before it is scaled
-        _moved: float = 0.0
 
-    class Edge(gl.Edge):
-        weight: float = 1.0
-
-    @gl.aggregator
-    def squares(self, v: Vertex) -> gl.Sum[float]:
-        return v._sum * v._sum
-
-    @gl.aggregator
-    def change(self, v: Vertex) -> gl.Sum[float]:
-        return v._moved
-
-    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Sum[float]:
+    def gather(self, v: Vertex, e: PowerIteration.Edge, nbr: Vertex) -> gl.Sum[float]:
         if self.halve_loops and nbr.id == v.id:
-            return 0.5 * e.weight * nbr._sum
-        return e.weight * nbr._sum
+            return 0.5 * e.weight * nbr._next
+        return e.weight * nbr._next
 
     def apply(self, v: Vertex, total: float) -> None:
         score = self.alpha * total + v._beta
-        v._moved = abs(score - v._sum)
-        v._sum = score
+        v._moved = abs(score - v._next)
+        v._next = score
 
     def scale(self, v: Vertex) -> None:
-        v.katz = v._sum / math.sqrt(self.squares) if self.normalized and self.squares > 0.0 else v._sum
-
-    def done(self) -> bool:
-        return self.change < self.tolerance * self.num_vertices
+        v.katz = v._next / math.sqrt(self.squares) if self.normalized and self.squares > 0.0 else v._next
 
     phases = (gl.Phase(gather=gather, apply=apply, supersteps=1), gl.Phase(apply=scale, supersteps=1))
 
@@ -128,11 +106,8 @@ def katz(
             )
     else:
         beta = arguments.number("beta", beta, hint=", or a mapping of vertex ids to such")
-    column = weights(graph, weight, least=-LARGEST)
-    check_scale(graph, weight, "the iteration sums products of two weights", 1e-100, 1e100)
-    refuse_parallel_edges(graph, "Katz centrality")
+    column, halve = checked(graph, weight, "Katz centrality")
     options = {**options, "columns": {"weight": column}, "max_iterations": max_iterations}
-    halve = not graph.directed and count_self_loops(graph) > 0
     program = Katz(alpha=alpha, normalized=normalized, tolerance=tolerance, halve_loops=halve)
     return run(program, graph, **{**options, "init": {"_beta": beta}})
 
