@@ -32,7 +32,7 @@
 #define GASLAB_ABI_H
 #include <stdint.h>
 
-#define GL_ABI_VERSION 6
+#define GL_ABI_VERSION 7
 enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
 enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
@@ -51,7 +51,7 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_PARAMETER = 14,                   /* of a distribution: out of its range */
     GL_FAULT_COUNTED = 15                      /* np.bincount: a value below 0, or not below minlength */
 };
-#define GL_SIGNAL_BLOCK 10                     /* log2 of the vertices behind one signal_blocks byte */
+#define GL_SIGNAL_BLOCK 8                      /* log2 of the vertices behind one signal_blocks byte */
 
 typedef union { double f; int64_t i; } gl_scalar;   /* bool and id are carried in i */
 

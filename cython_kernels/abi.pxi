@@ -15,12 +15,13 @@ cdef extern from "abi.h" nogil:
         int64_t count, room, size
         int32_t (*grow)(gl_outbox *) noexcept
     ctypedef struct gl_view:
-        int64_t superstep, num_masters, num_local
+        int64_t superstep, num_masters, num_local, gather_edges, scatter_edges, concurrent, all_active
         const int64_t *in_begin
         const int32_t *in_neighbor
         const int64_t *out_begin
         const int32_t *out_neighbor
         void *const *vertex
+        void *const *vertex_next
         void *total
         const void *incoming
         uint8_t *signalled

@@ -127,7 +127,7 @@ static inline int64_t gl_buckets_lowest(gl_buckets *b, int32_t *out, int64_t *co
                     found = 1;
                 }
             if (found) {
-                *count = gl_take_flags(b->flags, b->blocks, b->n, out);
+                *count = gl_take_flags(b->flags, b->blocks, 0, b->n, out);
                 return bucket;
             }
         }

@@ -104,6 +104,15 @@ class Mirrors:
             sections = [s for s in sections if s.role != ALL] + [Section(ALL, (*fields, ways))]
         return sections, next((s.role for s in sections if s.role in (self._scatter, ALL)), self._scatter)
 
+    @property
+    def hearing(self) -> tuple[int, frozenset[str]]:
+        """The role of all mirrors that hear of a superstep, and the fields of which they hear."""
+        names = frozenset(name for name in self.tree.writes("apply") - self._seldom if self._roles[name])
+        role = self._scatter
+        for name in names:
+            role |= self._roles[name]
+        return role, names
+
     def choose_directions(self, frontier: Frontier) -> None:
         """Let active masters choose their directions of scatter, where `scatter_edges` is a method."""
         if self.state.scatter_way is not None:

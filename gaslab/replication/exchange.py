@@ -146,6 +146,10 @@ class Exchange:
         """Return, by rank, the masters here (local ids) with a mirror of that role there, in its order."""
         return self._owned[role]
 
+    def places(self, role: int) -> np.ndarray:
+        """Return, by rank, the bounds of that role's mirrors in the list of all (int64 [ranks, 2])."""
+        return np.ascontiguousarray(self.graph.send_bounds[:, _BOUNDS[role]], np.int64)
+
     def _replicas(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the mirrors of *masters*: their ranks and their positions in that rank's send list."""
         begin, peer, position = self.graph.replicas()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+from unittest import mock
+
 import numpy as np
 import pytest
 
 import gaslab as gl
 from gaslab._kernels.buckets import NEVER, Buckets
-from gaslab.engine.sync.kernel_steps import KernelSteps
+from gaslab.engine.sync.kernel_steps import KernelRounds, KernelSteps
+from gaslab.parallel.comm import Comm
+from tests.mpi.ranks import Ranks
 
 
 class Falling(gl.VertexProgram):
@@ -38,6 +44,36 @@ class Shared(gl.VertexProgram):
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if v.mass > 1e-3 * v.degree * (self.superstep + 1):
             nbr.signal(0.4 * v.mass / v.degree)
+
+
+class Gathered(gl.VertexProgram):
+    """Shortest paths by gather, which reads of neighbours what apply writes."""
+
+    first: gl.VertexId
+
+    class Vertex(gl.Vertex):
+        distance: float
+        place: gl.Vector = gl.field(shape=3)
+
+    class Edge(gl.Edge):
+        weight: float
+
+    def init(self, v: Vertex) -> None:
+        v.distance = 0.0 if v.id == self.first else math.inf
+
+    def start(self, v: Vertex) -> bool:
+        return v.id == self.first
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.Min[float]:
+        return nbr.distance + e.weight + 0.0 * nbr.place[1]
+
+    def apply(self, v: Vertex, total: float) -> None:
+        v.distance = min(v.distance, total)
+        v.place[1] = self.superstep
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if v.distance + e.weight < nbr.distance:
+            nbr.signal()
 
 
 class Summed(Falling):
@@ -77,13 +113,13 @@ class Endless(Faulty):
         nbr.signal()
 
 
-def road(n: int = 60) -> gl.Graph:
+def road(directed: bool = False, n: int = 60) -> gl.Graph:
     """A grid of n x 8 with some far roads: many supersteps of few vertices."""
     at = np.arange(n * 8).reshape(n, 8)
     a = np.concatenate([at[:-1].ravel(), at[:, :-1].ravel(), at[::9, 0]])
     b = np.concatenate([at[1:].ravel(), at[:, 1:].ravel(), at[::-9, 7][: at[::9, 0].size]])
     weights = np.random.default_rng(3).integers(1, 50, a.size).astype(float)
-    return gl.Graph.from_edges(a, b, columns={"weight": weights}, directed=False, drop_self_loops=True)
+    return gl.Graph.from_edges(a, b, columns={"weight": weights}, directed=directed, drop_self_loops=True)
 
 
 PROGRAMS = {
@@ -91,6 +127,7 @@ PROGRAMS = {
     "sssp": lambda graph, **run: gl.sssp(graph, 0, **run),
     "kcore": gl.kcore,
     "components": gl.components,
+    "gathered": lambda graph, **run: gl.run(Gathered(first=0), graph, **run),
     "falling": lambda graph, **run: gl.run(Falling(), graph, **run),
     "shared": lambda graph, **run: gl.run(Shared(), graph, **run),
     "summed": lambda graph, **run: gl.run(Summed(), graph, **run),
@@ -99,9 +136,9 @@ PROGRAMS = {
 }
 
 
-def course(result: gl.Result) -> str:
-    """Return the course of a run as text: records of aggregates have no equality."""
-    history = [{k: v for k, v in row.items() if k != "seconds"} for row in result.history]
+def course(result: gl.Result, unlike: frozenset[str] = frozenset()) -> str:
+    """Return the course of a run as text, without some columns: records of aggregates have no equality."""
+    history = [{k: v for k, v in row.items() if k not in {"seconds", *unlike}} for row in result.history]
     return repr((history, result.iterations, result.converged, result.metrics["updates"], result.aggregates))
 
 
@@ -121,6 +158,40 @@ def test_the_same_as_one_by_one(name: str, threads: int, monkeypatch: pytest.Mon
     assert len(fast.history) > 10
     for field in fast.vertices.columns:
         assert fast.vertices[field].tobytes() == slow.vertices[field].tobytes()
+
+
+several_ranks = pytest.mark.parametrize("ranks", [2, 3, 4], indirect=True)
+
+UNLIKE = frozenset({"bytes_sent"})  # the messages of the two ways differ
+
+
+def both_ways(comm: Comm, name: str, strategy: str, threads: int) -> tuple[int, list[Any]]:
+    """Return how many supersteps the kernel ran, and the course and fields of the run with and without it."""
+    graph, ran, found = road(name == "gathered").partitioned(strategy), [], []
+    in_kernel, can = KernelRounds.run, KernelSteps.can
+
+    def run(self: KernelRounds, *arguments: Any) -> Any:
+        answer = in_kernel(self, *arguments)
+        ran.extend(answer[1])
+        return answer
+
+    with mock.patch.object(KernelRounds, "run", run):
+        for allowed in (True, False):
+            with mock.patch.object(KernelSteps, "can", lambda parts, yes=allowed: yes and can(parts)):
+                result = PROGRAMS[name](graph, threads=threads)
+            values = {field: result.vertices[field].tobytes() for field in result.vertices.columns}
+            found.append((course(result, UNLIKE), values))
+    return len(ran), found
+
+
+@pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
+@pytest.mark.parametrize("strategy", ["chunk", "1d-source", "2d"])
+@pytest.mark.parametrize("name", PROGRAMS)
+@several_ranks
+def test_the_same_as_one_by_one_on_several_ranks(ranks: Ranks, name: str, strategy: str) -> None:
+    for ran, (fast, slow) in ranks.run(both_ways, name, strategy, 2 if strategy == "2d" else 1):
+        assert fast == slow
+        assert ran > 9 or (name == "gathered" and strategy != "chunk")  # where mirrors gather, too
 
 
 def test_more_supersteps_than_one_call_runs() -> None:
@@ -147,6 +218,43 @@ def test_a_fault_names_the_same_vertex_and_superstep(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(KernelSteps, "can", lambda *_: False)
     assert messages[0] == messages[1]
     assert "vertex 70 in superstep 70" in messages[0]
+
+
+def meets_a_fault(comm: Comm, strategy: str) -> str:
+    graph = gl.Graph.from_edges(np.arange(100), np.arange(1, 101), strategy=strategy)
+    with pytest.raises(gl.ExecutionError) as caught:
+        gl.run(Faulty(first=0), graph)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("strategy", ["chunk", "2d"])
+@several_ranks
+def test_a_fault_on_one_rank_ends_all(ranks: Ranks, strategy: str) -> None:
+    for message in ranks.run(meets_a_fault, strategy):
+        assert "vertex 70 in superstep 70" in message
+
+
+def never_ends(comm: Comm) -> str:
+    with pytest.raises(gl.TimeoutExpired) as caught:
+        gl.run(Endless(first=0), gl.Graph.from_edges([0, 1], [1, 0]), timeout=0.3)
+    return str(caught.value)
+
+
+@several_ranks
+def test_the_time_is_up_on_several_ranks(ranks: Ranks) -> None:
+    for message in ranks.run(never_ends):
+        assert "Endless ran out of 0.3 s" in message
+
+
+def long_chain(comm: Comm) -> tuple[int, list[int]]:
+    graph = gl.Graph.from_edges(np.arange(1000), np.arange(1, 1001))
+    result = gl.bfs(graph, 0)
+    return result.iterations, [row["active"] for row in result.history]
+
+
+@several_ranks
+def test_more_supersteps_than_one_call_runs_on_several_ranks(ranks: Ranks) -> None:
+    assert ranks.run(long_chain) == [(1001, [1] * 1001)] * ranks.size
 
 
 @pytest.mark.parametrize("span", [3, 200, 100_000])

@@ -101,14 +101,15 @@ class Observer:
             self.timeline.span(title, self._began, time.perf_counter(), superstep=superstep, active=active)
             self.timeline.paused = False
 
-    def kernel_steps(self, first: int, began: float, ran: list[tuple[int, float]]) -> None:
-        """Note supersteps run in a kernel, from superstep *first* on: the size and the seconds of each."""
+    def kernel_steps(self, first: int, began: float, ran: list[dict[str, Any]]) -> None:
+        """Note the supersteps of these rows, run in a kernel, from superstep *first* on."""
         if self.timeline is None:
             return
-        for superstep, (active, seconds) in enumerate(ran, first):
+        for superstep, row in enumerate(ran, first):
+            ended = began + row["seconds"]
             if is_drawn(superstep):
-                self.timeline.span("superstep", began, began + seconds, superstep=superstep, active=active)
-            began += seconds
+                self.timeline.span("superstep", began, ended, superstep=superstep, active=row["active"])
+            began = ended
 
     def row(self, row: dict[str, Any]) -> None:
         """Add a row to the history."""

@@ -102,12 +102,14 @@ class SyncDriver:
         state, began = self.state, time.perf_counter()
         first = state.superstep
         ran = engine.run_in_kernel(stopping.unasked(state, state.ran))
+        if not ran:
+            return False
         self._observe.kernel_steps(first, began, ran)
-        same = self._row(engine, first, 0, 0.0, 0)  # but for three figures; there may be a million rows
-        for superstep, (active, seconds) in enumerate(ran, first):
-            self._observe.row({**same, "superstep": superstep, "active": active, "seconds": seconds})
+        same = self._row(engine, first, 0, 0.0, 0)  # but for what `ran` has; there may be a million rows
+        for superstep, row in enumerate(ran, first):
+            self._observe.row({**same, "superstep": superstep, **row})
         state.ran += len(ran)
-        return bool(ran)
+        return True
 
     def _run_one(self, engine: Synchronous) -> bool:
         """Run a superstep; return whether any vertex was active."""

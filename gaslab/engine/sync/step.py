@@ -17,7 +17,7 @@ from gaslab.engine.gather_apply import GatherApply
 from gaslab.engine.lookups import Lookups
 from gaslab.engine.superstep_parts import Parts
 from gaslab.engine.sync.cache import Cache
-from gaslab.engine.sync.kernel_steps import KernelSteps
+from gaslab.engine.sync.kernel_steps import KernelRounds, KernelSteps, Ran
 from gaslab.engine.view import set_by_source
 from gaslab.engine.visit.sweep import Visits
 
@@ -39,14 +39,10 @@ class Synchronous:
         )
         self.lookups = Lookups(*common) if self.tree.lookups else None
         self._agrees = self.tree.aggregates_in_supersteps or not self.tree.by_signal
-        self._kernel_steps = None
+        self._kernel_steps: KernelSteps | None = None
         unseen = visits is None and self.observe.trace is None  # a trace looks at every superstep
-        if (
-            self.delivery is not None
-            and unseen
-            and KernelSteps.can(self.executor, self.state, parts.exchange.comm.size)
-        ):
-            self._kernel_steps = KernelSteps(self.executor, self.state, self.delivery)
+        if unseen and KernelSteps.can(parts):
+            self._kernel_steps = (KernelSteps if parts.exchange.comm.size == 1 else KernelRounds)(parts)
 
     # ---- the story ---------------------------------------------------------------------------------
 
@@ -112,10 +108,10 @@ class Synchronous:
         self.view.superstep = state.superstep
         return frontier
 
-    def run_in_kernel(self, most: int) -> list[tuple[int, float]]:
-        """Run up to *most* supersteps that need no decision; return the size and seconds of each."""
+    def run_in_kernel(self, most: int) -> Ran:
+        """Run up to *most* supersteps that need no decision; return what ran (collective)."""
         state = self.state
-        if self._kernel_steps is None or self.executor.fault or state.superstep == state.entered:
+        if self._kernel_steps is None or state.superstep == state.entered:
             return []
         state.frontier, ran = self._kernel_steps.run(state.frontier, most)
         if ran:
