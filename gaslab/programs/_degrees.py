@@ -5,6 +5,9 @@ from __future__ import annotations
 import gaslab as gl
 from gaslab.programs._numpy import np
 
+# Hubs bring every vertex near: so far above 1 supersteps are few, and some orders of work only make more.
+HUBS = 8.0
+
 
 def spread_of_degrees(graph: gl.Graph) -> tuple[float, float]:
     """Return how unequal out-degrees are, and their mean over the vertices with out-edges (collective).

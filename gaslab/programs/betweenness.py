@@ -22,15 +22,41 @@ from gaslab.parallel.collective import collective
 from gaslab.programs import weighted_betweenness as weighted
 from gaslab.programs._arguments import check_graph
 from gaslab.programs._columns import run
+from gaslab.programs._degrees import HUBS, spread_of_degrees
 from gaslab.programs._parallel_edges import SHARE, has_parallel_edges, with_shares
 from gaslab.programs._sources import turns
 from gaslab.programs._tool import Command, Option, Tool
+
+# Where paths are short, the sources of a round reach a vertex together and share its edges.
+LANES, LANES_OF_LONG_PATHS = 16, 4
+SHORT_PATHS = 32  # supersteps of a search
+FEW_VERTICES = 4096  # where a search costs more than it can save
+
+
+class Search(gl.VertexProgram):
+    """A search from the sources of the first round at once."""
+
+    lanes: int = LANES
+
+    class Vertex(gl.Vertex):
+        _turn: gl.int32 = -1
+        _level: gl.int32 = -1
+
+    def start(self, v: Vertex) -> bool:
+        return 0 <= v._turn < self.lanes
+
+    def apply(self, v: Vertex) -> None:
+        v._level = self.superstep
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if nbr._level < 0:
+            nbr.signal()
 
 
 class Betweenness(gl.VertexProgram):
     """Each vertex's `betweenness`, from the sources; `_turn` numbers these from 0 on (``init=``)."""
 
-    lanes: int = 16  # sources of a round, at most 62: a bit of an int each
+    lanes: int = LANES  # sources of a round, at most 62: a bit of an int each
     endpoints: bool = False  # whether a path leads through its two ends
     scale: float = 1.0  # what counts are multiplied by
     source_scale: float = 1.0  # the same at a source
@@ -99,8 +125,8 @@ class Betweenness(gl.VertexProgram):
         if v._now & ~nbr._seen:
             nbr.signal()
 
-    def is_next(self, v: Vertex) -> bool:
-        return v._level == 2 * self.deepest + 1 - self.superstep  # the deepest level in the first superstep
+    def is_reached(self, v: Vertex) -> bool:
+        return v._level >= 0
 
     def parts(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
         if nbr._passed & v._now:
@@ -108,24 +134,28 @@ class Betweenness(gl.VertexProgram):
         return self.Total()
 
     def come_back(self, v: Vertex, total: Total) -> None:
-        level = -1  # the next one above
-        for k in range(self.lanes):
-            if v._levels[k] == v._level:
-                through = v._paths[k] * total.sums[k]
-                v._part[k] = 1.0 / v._paths[k] + total.sums[k]
-                if self.endpoints:
-                    v._count += through if k == v._lane else through + 1.0
-                elif k != v._lane:
-                    v._count += through
-            elif v._levels[k] < v._level:
-                level = max(level, v._levels[k])
-        v.betweenness = v._count * (self.scale if v._turn < 0 else self.source_scale)
-        v._passed |= v._now
-        v._level = level
-        v._now = 0
-        for k in range(self.lanes):
-            if level >= 0 and v._levels[k] == level:
-                v._now |= 1 << k
+        level = v._level  # at which it is to run
+        if self.superstep == self.deepest + self.deepest + 1 - level:
+            level = -1  # the next one above
+            for k in range(self.lanes):
+                if v._levels[k] == v._level:
+                    through = v._paths[k] * total.sums[k]
+                    v._part[k] = 1.0 / v._paths[k] + total.sums[k]
+                    if self.endpoints:
+                        v._count += through if k == v._lane else through + 1.0
+                    elif k != v._lane:
+                        v._count += through
+                elif v._levels[k] < v._level:
+                    level = max(level, v._levels[k])
+            v.betweenness = v._count * (self.scale if v._turn < 0 else self.source_scale)
+            v._passed |= v._now
+            v._level = level
+            v._now = 0
+            for k in range(self.lanes):
+                if level >= 0 and v._levels[k] == level:
+                    v._now |= 1 << k
+        if level >= 0:
+            v.signal(priority=self.deepest - level)
 
     def done(self) -> bool:
         return self.left < 0
@@ -133,7 +163,7 @@ class Betweenness(gl.VertexProgram):
     phases: ClassVar[tuple[gl.Phase, ...]] = (
         gl.Phase(apply=begin, supersteps=1),
         gl.Phase(start=is_source, gather=paths, apply=reach, scatter=search),
-        gl.Phase(active=is_next, gather=parts, apply=come_back, gather_edges=gl.OUT),
+        gl.Phase(start=is_reached, gather=parts, apply=come_back, gather_edges=gl.OUT),
     )
 
 
@@ -259,11 +289,21 @@ def betweenness(
         kind = weighted.WeightedEdgeBetweenness if edges else weighted.WeightedBetweenness
         columns["length"] = weight
     else:
+        parameters["lanes"] = _lanes(graph, turn, count, options.get("threads"))
         kind = EdgeBetweenness if edges else ParallelBetweenness if parallel else Betweenness
     options = {**options, "columns": columns, "init": {"_turn": turn}, "edges": edges}
     result = run(kind(**parameters), graph, **options)
     _check(result.aggregates)
     return result
+
+
+def _lanes(graph: gl.Graph, turn: Any, count: int, threads: int | None) -> int:
+    """Return how many sources share a round; on several ranks a superstep costs more than its vertices."""
+    few = graph.num_vertices < FEW_VERTICES or count <= LANES_OF_LONG_PATHS
+    if few or graph.comm.size > 1 or spread_of_degrees(graph)[0] > HUBS:
+        return LANES
+    search = run(Search(), graph, init={"_turn": turn}, threads=threads)
+    return LANES if search.iterations <= SHORT_PATHS else LANES_OF_LONG_PATHS
 
 
 def _check(totals: Mapping[str, Any]) -> None:

@@ -17,13 +17,11 @@ from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph, in_supersteps
 from gaslab.programs._columns import WEIGHT, bounds, lengths, mean, run
-from gaslab.programs._degrees import spread_of_degrees
+from gaslab.programs._degrees import HUBS, spread_of_degrees
 from gaslab.programs._tool import Command, Option, Tool
 from gaslab.programs.distances import distances
 
 LAST_BUCKET = 2.0**62  # the number of a bucket is an int64; what lies further shares the last one
-# Hubs bring every vertex near: so far above 1, supersteps are few, and buckets would only make more of them.
-HUBS = 8.0
 RELAXED_AT_ONCE = 4.0  # a bucket is as wide as this many mean weights, by the mean degree
 
 

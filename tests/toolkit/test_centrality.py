@@ -241,6 +241,23 @@ def test_any_number_of_lanes(lanes: int) -> None:
         assert of_vertices(result, "betweenness") == close(expected)
 
 
+def test_rounds_are_smaller_where_paths_are_long() -> None:
+    side, chosen = 70, [0, 69, 2450, 4899, 4830, 35]
+    at = np.arange(side**2).reshape(side, side)
+    below = np.concatenate([at[1:].ravel(), at[:, 1:].ravel()])
+    roads = gl.Graph.from_edges(below, np.concatenate([at[:-1].ravel(), at[:, :-1].ravel()]), directed=False)
+    found = gl.betweenness(roads, sources=chosen, normalized=False)
+    assert found.metrics["parameters"]["lanes"] == 4
+    turn = {"_turn": {vertex: k for k, vertex in enumerate(chosen)}}
+    whole = gl.run(gl.programs.Betweenness(lanes=16), roads, init=turn).vertices["betweenness"]
+    others = np.setdiff1d(at, chosen)
+    share = (side**2 - 1) / (2 * len(chosen))  # of a sample, and each pair counts from both ends
+    np.testing.assert_allclose(found.vertices["betweenness"][others], share * whole[others])
+    ends = np.random.default_rng(2).integers(0, side**2, (2, 40_000))
+    near = gl.Graph.from_edges(*ends, vertices=at.ravel(), drop_duplicates=True)
+    assert gl.betweenness(near, sources=chosen).metrics["parameters"]["lanes"] == 16
+
+
 def test_more_sources_than_bits() -> None:
     rng = np.random.default_rng(5)
     ends = rng.integers(0, 700, (2, 1400)).tolist()
