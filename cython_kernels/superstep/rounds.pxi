@@ -4,9 +4,17 @@
 # agree on. The second goes from masters to mirrors: who runs, and new values. Both begin with eight-byte numbers;
 # each part after them begins at a multiple of eight bytes.
 
+#
+# Far from the mirrors ranks do not need each other. The border of a rank are its mirrors and its masters with mirrors
+# that hear of a superstep. Signals move an edge a superstep, so while no vertex that runs is within so many edges of
+# a border, on any rank, ranks run that many supersteps alone: the same ones, with the same values.
+
 cdef enum:
-    SIGNALS, WAITING, LOWEST, FAILED, HEADER  # numbers of the first message; only SIGNALS differs by receiver
-    COUNT = 8                                 # bytes of the second message's number
+    # numbers of the first message: the signals in it, which alone differ by receiver; vertices that wait, and the
+    # lowest bucket; whether a block failed; signals to all; supersteps to the border, and those run since the last
+    SIGNALS, WAITING, LOWEST, FAILED, SENT, FREE, RAN, HEADER
+    COUNT = 8  # bytes of the second message's number
+    FAR = 0x7FFFFFFF
 
 
 cdef int _compare(const void *a, const void *b) noexcept nogil:
@@ -21,8 +29,9 @@ cdef inline int64_t _padded(int64_t size) noexcept nogil:
 cdef class Rounds(Steps):
     """The supersteps of one phase on one rank of several.
 
-    Call `plan` once; then `begin`, and in each superstep `receive`, `apply_waiting`, `hear`, `scatter` and `signals`.
-    The messages that these return and take are arrays of bytes by rank.
+    Call `plan` once; then `begin`, and in each superstep `receive`, `apply_waiting`, `hear`, `scatter` and `signals`;
+    or, where `alone` says so, `receive`, `run_alone` and `signals`. The messages that these return and take are arrays
+    of bytes by rank.
     """
 
     cdef Py_ssize_t rank, ranks
@@ -35,9 +44,12 @@ cdef class Rounds(Steps):
     cdef int64_t waits, lowest          # how many, and their bucket
     cdef int64_t[HEADER] said           # in the last messages to all
     cdef int64_t count, superstep       # the vertices in `ids`, which run now
+    cdef int64_t until, ran             # the lowest bucket of other ranks; supersteps since the last message
+    cdef int32_t[::1] free_of           # None until borders are known: of each vertex, how many supersteps from it on do not need other ranks
+    cdef readonly int64_t took, alone   # supersteps since the last message on any rank; that all may run alone now
     cdef int64_t[::1] number            # by rank
     cdef bint failed_before
-    cdef readonly object fault          # the first since `begin`: code, local vertex, site
+    cdef readonly object fault          # the first since `begin`: (code, local vertex, site), superstep
 
     def plan(self, Py_ssize_t rank, size_t combine, const int64_t[:, ::1] mirrors, list lists,
              const int64_t[::1] begin, const int32_t[::1] peer, const int32_t[::1] place,
@@ -51,7 +63,7 @@ cdef class Rounds(Steps):
         of a superstep, and *sent* is as *copied*: the fields of which they hear.
         """
         self.rank, self.ranks, self.mirrors, self.lists = rank, mirrors.shape[0], mirrors, lists
-        self.combine = <gl_range_fn> combine
+        self.combine, self.free_of = <gl_range_fn> combine, None
         self.begin_of, self.peer, self.place, self.told, self.sent = begin, peer, place, told, sent
         self.waiting = np.empty(self.view.num_masters + 1, dtype=np.int32)
         self.number = np.empty(self.ranks, dtype=np.int64)
@@ -61,7 +73,7 @@ cdef class Rounds(Steps):
 
         Where an earlier block of this rank has *failed*, no rank runs a superstep.
         """
-        self.waits, self.lowest, self.superstep = 0, GL_NEVER, self.view.superstep
+        self.waits, self.lowest, self.superstep, self.ran = 0, GL_NEVER, self.view.superstep, 0
         self.failed_before, self.fault = failed, None
         self.ids[: signalled.shape[0]] = signalled
         with nogil:
@@ -69,20 +81,24 @@ cdef class Rounds(Steps):
             self._wait(signalled.shape[0])
         return self._signals()
 
-    def receive(self, list messages, int64_t most):
+    def receive(self, list messages, int64_t most, int64_t left):
         """Take messages to masters; return how many masters here run in a superstep.
 
-        All ranks return -1 together where none follows, as there are more than *most* for it.
+        All ranks return -1 together where none follows: more than *most* vertices wait, or no supersteps are *left*.
         """
         cdef Py_ssize_t p
         cdef int64_t waiting = self.said[WAITING], lowest = self.said[LOWEST], failed = self.said[FAILED], found = 0, i
+        cdef int64_t sent = self.said[SENT], others = 0
         cdef const int64_t *head
         cdef const int32_t *masters
+        self.took, self.alone, self.until = self.said[RAN], self.said[FREE], GL_NEVER
         for p in range(self.ranks):
             if p == self.rank:
                 continue
             head = <const int64_t *> PyArray_DATA(<ndarray> messages[p])
-            waiting, lowest, failed = waiting + head[WAITING], min(lowest, head[LOWEST]), failed | head[FAILED]
+            waiting, failed, sent = waiting + head[WAITING], failed | head[FAILED], sent + head[SENT]
+            self.took, self.alone = max(self.took, head[RAN]), min(self.alone, head[FREE])
+            self.until, lowest = min(self.until, head[LOWEST]), min(lowest, head[LOWEST])
             if not head[SIGNALS]:
                 continue
             if not found and not self.buckets:  # so that the two lists of masters become one
@@ -95,13 +111,49 @@ cdef class Rounds(Steps):
                 self._signalled(masters, head)
         if found:
             self._wait(self._taken())
-        self.count = 0
-        if not 0 < waiting <= most or failed:
+        self.superstep += self.took
+        self.ran = self.count = 0
+        if not 0 < waiting <= most or failed or self.took >= left:
             return -1
+        if self.buckets:
+            for p in range(self.ranks):
+                head = <const int64_t *> PyArray_DATA(<ndarray> messages[p]) if p != self.rank else self.said
+                if head[LOWEST] == lowest:
+                    others += 1
+                    self.alone = head[FREE]
+            if others > 1:  # which would have to agree on each bucket
+                self.alone = 0
+        self.alone = min(self.alone, left - self.took) if not sent else 0
         if self.lowest == lowest:
-            self.count, self.waits, self.lowest = self.waits, 0, GL_NEVER
-            memcpy(&self.ids[0], &self.waiting[0], 4 * self.count)
+            self._take_waiting()
         return self.count
+
+    def run_alone(self):
+        """Run supersteps until a border is near; return how many vertices ran in each, and its seconds."""
+        cdef double start = _now(), end
+        cdef Py_ssize_t failed = -1
+        sizes, seconds = np.empty(self.alone, dtype=np.int64), np.empty(self.alone)
+        cdef int64_t[::1] size = sizes
+        cdef double[::1] second = seconds
+        cdef int32_t *ids = &self.ids[0]
+        enter(self.view.stop)
+        with nogil:
+            while self.count and failed < 0 and self.ran < self.alone:
+                failed = self._apply(ids, self.count, self.superstep + self.ran)
+                if failed < 0:
+                    failed = self._push(ids, self.count, self._edges(ids, self.count, self.scattered))
+                size[self.ran] = self.count
+                self.count = 0
+                self._wait(self._taken())
+                end = _now()
+                second[self.ran] = end - start
+                start = end
+                self.ran += 1
+                if self.ran < self.alone and (not self.buckets or (self.lowest < self.until and self._free())):
+                    self._take_waiting()
+            self.view.stop[1] = 0
+        self._note(failed)
+        return sizes[: self.ran].tolist(), seconds[: self.ran].tolist()
 
     def apply_waiting(self):
         """Gather and apply at the masters that wait; return messages to mirrors, None where there are none."""
@@ -110,7 +162,7 @@ cdef class Rounds(Steps):
         with nogil:
             failed = self._apply(&self.ids[0], self.count, self.superstep)
             self.view.stop[1] = 0
-        self.superstep += 1
+        self.ran = 1
         self._note(failed)
         return self._values() if self.sent is not None else None
 
@@ -153,11 +205,76 @@ cdef class Rounds(Steps):
             self.waits = 0
         return np.array(self.waiting[: self.waits])
 
+    # ---- borders ---------------------------------------------------------------------------------
+
+    def look_for_borders(self, int32_t[::1] known):
+        """Let the ranks run alone where they can; return how far each vertex is from a border here.
+
+        Pass what this returned for the same plan and directions, or None.
+        """
+        cdef int64_t i, r, n = self.view.num_local, first = 0, last = 0, mirrors
+        cdef int32_t *queue = &self.ids[0]
+        cdef int32_t[::1] free
+        if known is None:
+            known = np.full(n + 1, FAR, dtype=np.int32)
+            free = known
+            with nogil:
+                for i in range(self.view.num_masters, n):
+                    free[i] = -1
+                    queue[last] = <int32_t> i
+                    last += 1
+                mirrors = last
+                while first < mirrors:
+                    last = self._nearer(free, queue, queue[first], last)
+                    first += 1
+                for i in range(self.view.num_masters):
+                    for r in range(self.begin_of[i], self.begin_of[i + 1]):
+                        if self.told[self.peer[r], 0] <= self.place[r] < self.told[self.peer[r], 1] and free[i] > 0:
+                            free[i] = 0
+                            queue[last] = <int32_t> i
+                            last += 1
+                while first < last:
+                    last = self._nearer(free, queue, queue[first], last)
+                    first += 1
+        self.free_of = known
+        return np.asarray(known)
+
+    cdef int64_t _nearer(self, int32_t[::1] free, int32_t *queue, int32_t target, int64_t last) noexcept nogil:
+        """Append to the queue the masters that scatter to *target*, and are not in it; return its end."""
+        cdef int64_t k
+        cdef int32_t v
+        if self.scattered & GL_OUT:
+            for k in range(self.view.in_begin[target], self.view.in_begin[target + 1]):
+                v = self.view.in_neighbor[k]
+                if free[v] == FAR:
+                    free[v] = free[target] + 1
+                    queue[last] = v
+                    last += 1
+        if self.scattered & GL_IN:
+            for k in range(self.view.out_begin[target], self.view.out_begin[target + 1]):
+                v = self.view.out_neighbor[k]
+                if free[v] == FAR:
+                    free[v] = free[target] + 1
+                    queue[last] = v
+                    last += 1
+        return last
+
+    cdef int64_t _free(self) noexcept nogil:
+        """Return for how many supersteps those that wait do not need other ranks."""
+        cdef int64_t i
+        cdef int32_t least = FAR
+        if self.free_of is None:
+            return 0
+        for i in range(self.waits):
+            least = min(least, self.free_of[self.waiting[i]])
+        return least
+
     # ---- masters ---------------------------------------------------------------------------------
 
     cdef void _note(self, Py_ssize_t failed):
         if failed >= 0 and self.fault is None:
-            self.fault, self.said[FAILED] = tuple(np.asarray(self.faults[failed]).tolist()), 1
+            self.fault = tuple(np.asarray(self.faults[failed]).tolist()), self.superstep + self.ran - 1
+            self.said[FAILED] = 1
 
     cdef inline void _flag(self, int32_t id) noexcept nogil:
         self.view.signalled[id] = self.view.signal_blocks[id >> GL_SIGNAL_BLOCK] = 1
@@ -179,8 +296,15 @@ cdef class Rounds(Steps):
                 return
             gl_buckets_add(self.buckets, &self.waiting[0], self.waits)
             self.lowest = gl_buckets_next(self.buckets, ids, &count)
+        elif not count:  # those that wait already go on to
+            return
         memcpy(&self.waiting[0], ids, 4 * count)
         self.waits = count
+
+    cdef void _take_waiting(self) noexcept nogil:
+        """Let those that wait run now."""
+        memcpy(&self.ids[0], &self.waiting[0], 4 * self.waits)
+        self.count, self.waits, self.lowest = self.waits, 0, GL_NEVER
 
     cdef void _signalled(self, const int32_t *masters, const int64_t *head) noexcept nogil:
         """Signal masters: those at the positions in a message of the list *masters*."""
@@ -302,6 +426,7 @@ cdef class Rounds(Steps):
                         self.view.priority[ids[i]] = GL_NEVER
         self.said[WAITING], self.said[LOWEST] = self.waits + sent, lowest
         self.said[FAILED] = self.failed_before or self.fault is not None
+        self.said[SENT], self.said[FREE], self.said[RAN] = sent, self._free(), self.ran
         for p in range(self.ranks):
             if p != self.rank:
                 memcpy(<char *> PyArray_DATA(<ndarray> messages[p]) + 8 * WAITING, &self.said[WAITING],

@@ -189,12 +189,13 @@ class Executor:
     def raise_faults(self, table: np.ndarray) -> None:
         """Raise a fault of the ranks (int64 [ranks, 4]; code 0 is none), the same on each (collective).
 
-        It is that of the first rank; but an error of the program goes before a timeout, and a timeout in a
-        loop before one between two blocks, where a rank may only have waited for the rank in the loop.
+        It is that of the first superstep, and there of the first rank; but an error of the program goes
+        before a timeout, and a timeout in a loop before one between two blocks, where a rank may only have
+        waited for the rank in the loop.
         """
         failed = table[table[:, 0] != 0]
         if failed.size:
-            first = np.lexsort((failed[:, 2] < 0, failed[:, 0] == phase_runner.TIMEOUT))[0]
+            first = np.lexsort((failed[:, 3], failed[:, 2] < 0, failed[:, 0] == phase_runner.TIMEOUT))[0]
             code, gid, site, superstep = failed[first].tolist()
             vertex = self._ids.named(np.array([gid], np.int64))[0]
             raise self._error(code, vertex, site, superstep)

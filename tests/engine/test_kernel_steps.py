@@ -11,6 +11,7 @@ import pytest
 
 import gaslab as gl
 from gaslab._kernels.buckets import NEVER, Buckets
+from gaslab.engine.sync import kernel_steps
 from gaslab.engine.sync.kernel_steps import KernelRounds, KernelSteps
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
@@ -165,8 +166,11 @@ several_ranks = pytest.mark.parametrize("ranks", [2, 3, 4], indirect=True)
 UNLIKE = frozenset({"bytes_sent"})  # the messages of the two ways differ
 
 
-def both_ways(comm: Comm, name: str, strategy: str, threads: int) -> tuple[int, list[Any]]:
-    """Return how many supersteps the kernel ran, and the course and fields of the run with and without it."""
+def every_way(comm: Comm, name: str, strategy: str, threads: int) -> tuple[int, list[Any]]:
+    """Return how many supersteps the kernel ran, and the course and fields of runs with and without it.
+
+    In the second run with it, ranks run alone far from mirrors.
+    """
     graph, ran, found = road(name == "gathered").partitioned(strategy), [], []
     in_kernel, can = KernelRounds.run, KernelSteps.can
 
@@ -176,21 +180,25 @@ def both_ways(comm: Comm, name: str, strategy: str, threads: int) -> tuple[int, 
         return answer
 
     with mock.patch.object(KernelRounds, "run", run):
-        for allowed in (True, False):
-            with mock.patch.object(KernelSteps, "can", lambda parts, yes=allowed: yes and can(parts)):
+        for allowed, edges in ((False, 0), (True, 0), (True, 1 << 40)):
+            with (
+                mock.patch.object(KernelSteps, "can", lambda parts, yes=allowed: yes and can(parts)),
+                mock.patch.object(kernel_steps, "EDGES_A_SUPERSTEP", edges),
+            ):
                 result = PROGRAMS[name](graph, threads=threads)
             values = {field: result.vertices[field].tobytes() for field in result.vertices.columns}
             found.append((course(result, UNLIKE), values))
-    return len(ran), found
+    return len(ran) // 2, found
 
 
 @pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
 @pytest.mark.parametrize("strategy", ["chunk", "1d-source", "2d"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", ["bfs", "sssp", "kcore", "gathered", "falling", "shared", "limited"])
 @several_ranks
 def test_the_same_as_one_by_one_on_several_ranks(ranks: Ranks, name: str, strategy: str) -> None:
-    for ran, (fast, slow) in ranks.run(both_ways, name, strategy, 2 if strategy == "2d" else 1):
-        assert fast == slow
+    for ran, (plain, fast, alone) in ranks.run(every_way, name, strategy, 2 if strategy == "2d" else 1):
+        assert plain == fast
+        assert plain == alone
         assert ran > 9 or (name == "gathered" and strategy != "chunk")  # where mirrors gather, too
 
 
@@ -246,15 +254,29 @@ def test_the_time_is_up_on_several_ranks(ranks: Ranks) -> None:
         assert "Endless ran out of 0.3 s" in message
 
 
-def long_chain(comm: Comm) -> tuple[int, list[int]]:
-    graph = gl.Graph.from_edges(np.arange(1000), np.arange(1, 1001))
-    result = gl.bfs(graph, 0)
-    return result.iterations, [row["active"] for row in result.history]
+def long_chain(comm: Comm, strategy: str, name: str) -> tuple[int, list[int], float, int]:
+    """Return the course of a search from end to end of a chain, and how many messages its rank has sent."""
+    weights = np.arange(1000.0) % 7
+    graph = gl.Graph.from_edges(
+        np.arange(1000), np.arange(1, 1001), columns={"weight": weights}, strategy=strategy
+    )
+    before = graph.comm.messages_sent
+    with mock.patch.object(kernel_steps, "EDGES_A_SUPERSTEP", 1 << 40):
+        result = gl.bfs(graph, 0) if name == "bfs" else gl.sssp(graph, 0, delta=2.0)
+    (field,) = result.vertices.columns
+    messages = (graph.comm.messages_sent - before) // (comm.size - 1)
+    active = [row["active"] for row in result.history]
+    return result.iterations, active, result.vertices[field].sum(), messages
 
 
 @several_ranks
-def test_more_supersteps_than_one_call_runs_on_several_ranks(ranks: Ranks) -> None:
-    assert ranks.run(long_chain) == [(1001, [1] * 1001)] * ranks.size
+@pytest.mark.parametrize("name", ["bfs", "sssp"])
+def test_ranks_run_alone_far_from_mirrors(ranks: Ranks, name: str) -> None:
+    total = 1000 * 1001 / 2 if name == "bfs" else np.cumsum(np.arange(1000) % 7).sum()
+    for strategy, most in (("chunk", 600), ("random", 3000)):  # borders are looked for after 256 supersteps
+        for *found, messages in ranks.run(long_chain, strategy, name):
+            assert found == [1001, [1] * 1001, total]
+            assert messages < most
 
 
 @pytest.mark.parametrize("span", [3, 200, 100_000])

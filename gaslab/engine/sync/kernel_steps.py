@@ -14,6 +14,7 @@ from gaslab.engine.superstep_parts import Parts
 from gaslab.parallel.tags import Tag
 
 MOST_STEPS, MOST_SECONDS = 256, 0.05  # until Python looks again: progress, Ctrl-C
+EDGES_A_SUPERSTEP = 4096  # which are walked in the time of a superstep on several ranks
 MOST_WAITING = 1 << 14  # vertices of a superstep on several ranks that is run here
 
 Ran = list[dict[str, Any]]  # the rows that history has of what ran, without their number
@@ -63,72 +64,104 @@ class KernelSteps:
         """Run up to *most* supersteps; return the masters then signalled, and what ran."""
         if self._executor.fault is not None:
             return signalled, []
+        most = min(most, MOST_STEPS)
         ids, sizes, seconds, fault = self._steps.run(
-            signalled, min(most, MOST_STEPS), self._delivery.most_pushed, MOST_SECONDS
+            signalled, most, self._delivery.most_pushed, MOST_SECONDS
         )
-        return ids, self._ran(sizes, seconds.tolist(), [0] * sizes.size, ["push"] * sizes.size, fault)
-
-    def _ran(
-        self, sizes: np.ndarray, seconds: list[float], sent: list[int], ways: list[str],
-        fault: tuple[int, int, int] | None,
-    ) -> Ran:  # fmt: skip
-        """Count supersteps that ran; return their rows."""
-        state, view = self._state, self._executor.view
-        if ways:
-            state.updates += int(sizes.sum())
-            state.superstep += sizes.size
-            view.superstep = state.superstep
-            self._delivery.last = ways[-1] if self._scatters else ""
+        ran = [self._row(*figures) for figures in zip(sizes.tolist(), seconds.tolist(), strict=True)]
+        self._count(ran)
         if fault is not None:
-            self._executor.failed(fault, state.superstep - 1, view.gid, "gl_apply")
-        return [
-            {"active": size, "seconds": took, "bytes_sent": count, "delivery": way if self._scatters else ""}
-            for size, took, count, way in zip(sizes.tolist(), seconds, sent, ways, strict=True)
-        ]
+            self._fail(fault, self._state.superstep - 1)
+        return ids, ran
+
+    def _row(self, active: int, seconds: float) -> dict[str, Any]:
+        delivery = "push" if self._scatters else ""
+        return {"active": active, "seconds": seconds, "bytes_sent": 0, "delivery": delivery}
+
+    def _count(self, ran: Ran) -> None:
+        """Count supersteps that ran."""
+        state = self._state
+        if ran:
+            state.updates += sum(row["active"] for row in ran)
+            state.superstep += len(ran)
+            self._executor.view.superstep = state.superstep
+            self._delivery.last = ran[-1]["delivery"]
+
+    def _fail(self, fault: tuple[int, int, int], superstep: int) -> None:
+        self._executor.failed(fault, superstep, self._executor.view.gid, "gl_apply")
 
 
 class KernelRounds(KernelSteps):
-    """The same on a rank of several, with two messages to each of the others in a superstep."""
+    """The same on a rank of several, with two messages to each of the others in a superstep.
+
+    Where no vertex that runs is near a mirror, on any rank, ranks run supersteps alone.
+    """
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         state, exchange, library = parts.state, parts.exchange, parts.executor.library
         assert library is not None
-        self._comm, local = exchange.comm, exchange.graph
+        self._comm, self._local = exchange.comm, exchange.graph
         self._peers = [p for p in range(self._comm.size) if p != self._comm.rank]
-        role, names = parts.mirrors.hearing
-        spreads = self._comm.allreduce(int(bool(exchange.owned(role))), "or")
+        self._role, names = parts.mirrors.hearing
+        spreads = self._comm.allreduce(int(bool(exchange.owned(self._role))), "or")
         self._steps.plan(
             self._comm.rank,
             0 if state.message is None else library.function("gl_combine_messages"),
-            np.ascontiguousarray(local.mirror_bounds[:, [0, 3]], np.int64),
-            local.send_list,
-            *local.replicas(),
-            exchange.places(role),
+            np.ascontiguousarray(self._local.mirror_bounds[:, [0, 3]], np.int64),
+            self._local.send_list,
+            *self._local.replicas(),
+            exchange.places(self._role),
             _rows(state, names) if spreads else None,
         )
+        self._supersteps = 0  # which have run here
+        self._knows_borders = not self._delivery.same_either_way  # else a superstep alone may have to pull
 
     def run(self, signalled: np.ndarray, most: int) -> tuple[np.ndarray, Ran]:
         steps, comm, executor, most = self._steps, self._comm, self._executor, min(most, MOST_STEPS)
-        sizes, seconds, sent, ways = list[int](), list[float](), list[int](), list[str]()
-        began, before = time.perf_counter(), comm.bytes_sent
+        if not self._knows_borders and self._supersteps * EDGES_A_SUPERSTEP > self._local.num_edges:
+            self._look_for_borders()
+        ran: Ran = []
+        agreed, began, before = 0, time.perf_counter(), comm.bytes_sent
         signals = self._swap(steps.begin(signalled, executor.fault is not None), Tag.COLLECT)
-        while (count := steps.receive(signals, MOST_WAITING if len(sizes) < most else 0)) >= 0:
-            values = steps.apply_waiting()
-            edges = steps.hear(values and self._swap(values, Tag.SPREAD))
-            ways.append("push" if edges <= self._delivery.most_pushed else "pull")
-            if ways[-1] == "push":
-                steps.scatter(edges)
+        while True:
+            count = steps.receive(signals, MOST_WAITING, most - agreed)
+            agreed += steps.took
+            ran += [self._row(0, 0.0) for _ in range(agreed - len(ran))]  # which other ranks have run
+            if count < 0:
+                break
+            if steps.alone:
+                ran += [self._row(*figures) for figures in zip(*steps.run_alone(), strict=True)]
             else:
-                self._pull(steps.replicas(), self._state.superstep + len(sizes))
+                ran.append(self._row(count, 0.0))
+                values = steps.apply_waiting()
+                edges = steps.hear(values and self._swap(values, Tag.SPREAD))
+                if edges <= self._delivery.most_pushed:
+                    steps.scatter(edges)
+                else:
+                    self._pull(steps.replicas(), self._state.superstep + agreed)
+                    ran[-1]["delivery"] = "pull"
             signals = self._swap(steps.signals(executor.fault is not None), Tag.COLLECT)
-            began, last = time.perf_counter(), began
-            sizes.append(count)
-            seconds.append(began - last)
-            sent.append(comm.bytes_sent - before)
-            before = comm.bytes_sent
-        every = comm.allreduce(np.array(sizes, np.int64)) if sizes else np.empty(0, np.int64)
-        return steps.end(), self._ran(every, seconds, sent, ways, steps.fault)
+            now, sent = time.perf_counter(), comm.bytes_sent
+            if len(ran) > agreed:
+                ran[-1]["seconds"] = now - began - sum(row["seconds"] for row in ran[agreed:-1])
+                ran[-1]["bytes_sent"] = sent - before
+            began, before = now, sent
+        if ran:
+            for row, size in zip(ran, comm.allreduce(np.array([row["active"] for row in ran])), strict=True):
+                row["active"] = int(size)
+        if steps.fault is not None:
+            self._fail(*steps.fault)
+        self._count(ran)
+        self._supersteps += len(ran)
+        return steps.end(), ran
+
+    def _look_for_borders(self) -> None:
+        """Let ranks run alone from now on; supersteps have cost more than the search for the borders."""
+        local, steps = self._local, self._steps
+        key = "borders", self._role, self._executor.view.scatter_edges
+        steps.look_for_borders(local.derived(local.in_neighbor, key, lambda: steps.look_for_borders(None)))
+        self._knows_borders = True
 
     def _pull(self, replicas: np.ndarray, superstep: int) -> None:
         active, view = self._state.active, self._executor.view
