@@ -1,8 +1,9 @@
-"""The benchmarks of learned models at tiny sizes: what they print, with the peers that are installed."""
+"""Benchmarks at tiny sizes: what they print, with the peers that are installed."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,46 @@ def test_folders_of_texts_are_compared_by_words_and_held_out_likelihood(tmp_path
     ]  # fmt: skip
     assert [row[3] for row in cells] == ["40"] * len(cells)
     assert all(-np.log(20) - 0.1 < float(row[4]) < -np.log(20) + 0.1 for row in cells)
+
+
+@pytest.mark.slow
+def test_the_kernels_of_gap_run_on_ranks_and_threads_beside_the_peers(tmp_path: Path) -> None:
+    rows, picture = tmp_path / "rows.json", tmp_path / "ratios.svg"
+    size = ["--scale", "7", "--repeats", "1", "--classes", "grid", "cliques", "--only", "bfs", "betweenness"]
+    done = _run("gap", *size, "--json", str(rows), "--picture", str(picture))
+    assert done.returncode == 0, done.stderr
+    again = subprocess.run(
+        [sys.executable, "benchmarks/gap.py", "--rows", str(rows)],
+        capture_output=True, text=True, cwd=ROOT, env=environment(), check=True,
+    ).stdout  # fmt: skip
+    assert again in done.stdout
+    head, _, *lines = [line.strip("| ").split(" | ") for line in again.splitlines() if line.startswith("| ")]
+    assert [cells[:2] for cells in lines] == [
+        [graph, kernel] for graph in ("grid", "cliques") for kernel in ("breadth-first search", "betweenness")
+    ]
+    assert head[2:5] == ["gaslab 1 x 1", "gaslab 1 x 2", "gaslab 2 x 1"]
+    assert all(float(cell) > 0 for cells in lines for cell in cells[2:5])
+    peers = ["GAPBS, 2 threads", "networkit, 2 threads", "igraph, 1 thread", "scipy, 1 thread"]
+    assert head[5:-1] == [peer for peer in peers if peer in head]
+    assert importlib.util.find_spec("matplotlib") is None or "cliques" in picture.read_text()
+
+
+def test_gap_ends_at_a_wrong_answer(tmp_path: Path) -> None:
+    code = """
+import sys, pathlib
+import numpy as np
+from gap_kernels import check
+levels, folder = [np.array([0, last]) for last in (1, 1, 2)], pathlib.Path(sys.argv[1])
+check("bfs", {"gaslab": levels[0], "scipy": levels[1], "GAPBS": None}, folder)
+print("right")
+check("bfs", {"gaslab": levels[2]}, folder)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    env = environment(PYTHONPATH=f"{ROOT}{os.pathsep}{ROOT / 'benchmarks'}")
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 1
+    assert done.stdout == "right\n"
+    assert done.stderr == "breadth-first search: gaslab's answer is not that of the first run\n"
 
 
 @pytest.mark.parametrize("name", ["nothing", "topic"])
