@@ -13,7 +13,7 @@ from gaslab.cli import option, streams
 from gaslab.engine.engines import CONSISTENCIES, SCHEDULERS, Async, Engine, Stale
 from gaslab.errors import UsageError, nearest
 from gaslab.parallel import launch
-from gaslab.partitioning.names import NAMES
+from gaslab.partitioning.names import DEFAULT, NAMES
 
 LINE_OPTIONS = ("ids", "delimiter", "comments", "header", "on_bad_line", "max_bad_lines")  # of edge lists
 OF_ENGINES = {engine.name: [f.name for f in fields(engine)] for engine in (Stale, Async)}
@@ -66,9 +66,8 @@ def _hint(word: str, known: Iterable[str]) -> str:
     return hint if "did you mean" in hint else ""
 
 
-def add_strategy(parser: Any, default: str = "") -> None:
+def add_strategy(parser: Any, default: str = f" (default: {DEFAULT})") -> None:
     """Add the name of a vertex-cut; *default* says what happens without."""
-
     text = f"the vertex-cut: {', '.join(NAMES)}{default}"
     parser.add_argument("--strategy", type=strategy_name, metavar="NAME", help=text)
 

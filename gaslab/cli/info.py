@@ -74,7 +74,7 @@ def _facts(graph: gl.Graph) -> list[tuple[str, str]]:
     memory = comm.allreduce(graph.memory_bytes())
     facts.append(("memory", f"{human(memory)}, {memory / max(graph.num_edges, 1):.1f} bytes an edge"))
     if comm.size > 1:
-        facts.append(("cut", f"{graph.strategy} over {comm.size} ranks: RF {graph.replication_factor:.2f}, "
+        facts.append(("cut", f"{graph.cut_by} over {comm.size} ranks: RF {graph.replication_factor:.2f}, "
                              f"EB {graph.edge_balance:.2f}, VB {graph.vertex_balance:.2f}"))  # fmt: skip
     facts.append(("fingerprint", graph.fingerprint))
     return facts

@@ -44,7 +44,7 @@ def parser(name: str) -> Parser:
     made.add_argument("-k", "--parts", type=option.at_least(1), required=True, metavar="K",
                       help="number of parts")  # fmt: skip
     which = made.add_mutually_exclusive_group()
-    add_strategy(which)
+    add_strategy(which, "")
     which.add_argument("--compare", type=_names, metavar="all|A,B",
                        help="a table of several strategies (default: all)")  # fmt: skip
     option.whole(made, "--refine", "N", "passes of refinement after the strategy (0)", least=0)
@@ -97,13 +97,16 @@ def execute(arguments: Any) -> int:
     baseline = baseline_of(edges, comm)
     judge = _Judge(edges, baseline, arguments, comm)
     cuts: dict[str, tuple[Census, Cost]] = {}
+    used: dict[str, str] = {}  # what `auto` chose, else the same name
     for name in names:
         made = judge.cut(name, skip=not one and not arguments.compare)
         if made is not None:  # the parts of one cut alone are kept: they are as many as edges
-            cuts[name] = made.census, made.cost
+            cuts[name], used[name] = (made.census, made.cost), made.strategy
     judged = {name: judge.metrics(*counted) for name, counted in cuts.items()}
     if one:
-        say(comm, _listed({"strategy": names[0], **figures_of(judged[names[0]])}))
+        name = names[0]
+        said = name if used[name] == name else f"{used[name]} (chosen by {name})"
+        say(comm, _listed({"strategy": said, **figures_of(judged[name])}))
     else:
         say(comm, _table(judged))
     if outputs.report is not None:
@@ -123,7 +126,7 @@ def execute(arguments: Any) -> int:
         assert made is not None
         _save(comm, outputs.save, edges, made)
     if outputs.json is not None:
-        json, report = outputs.json, _document(arguments, edges, judged, comm)
+        json, report = outputs.json, _document(arguments, edges, judged, used, comm)
         comm.on_root(lambda: write_json(json, report))
     return DONE
 
@@ -214,8 +217,13 @@ def _content(
 
 
 def _document(
-    arguments: Any, edges: EdgeList, judged: Mapping[str, PartitionMetrics], comm: Comm
-) -> dict[str, Any]:
+    arguments: Any, edges: EdgeList, judged: Mapping[str, PartitionMetrics], used: Mapping[str, str],
+    comm: Comm,
+) -> dict[str, Any]:  # fmt: skip
+    cuts = [
+        {"strategy": used[name], "strategy_chosen_by": None if used[name] == name else name, **asdict(one)}
+        for name, one in judged.items()
+    ]
     return {
         "schema_version": 1,
         "command": "partition",
@@ -225,7 +233,7 @@ def _document(
         "vertices": edges.num_vertices,
         "edges": edges.counts["edges"],
         "ranks": comm.size,
-        "cuts": [{"strategy": name, **asdict(metrics)} for name, metrics in judged.items()],
+        "cuts": cuts,
     }
 
 

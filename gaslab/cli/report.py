@@ -80,6 +80,7 @@ def document(arguments: Any, graph: gl.Graph, result: gl.Result | None) -> dict[
         "ranks": comm.size,
         "threads": metrics.get("threads", getattr(arguments, "threads", None)),
         "strategy": graph.strategy,
+        "strategy_chosen_by": graph.strategy_chosen_by,
         "replication_factor": graph.replication_factor,
         "edge_balance": graph.edge_balance,
         "vertex_balance": graph.vertex_balance,

@@ -33,6 +33,7 @@ class Partition:
     Attributes
     ----------
     strategy : str
+        The one that was named, or that was chosen.
     k : int
     metrics : PartitionMetrics
         The figures of the cut.
@@ -135,8 +136,8 @@ def partition(
     k : int
         Number of parts, at least 1.
     strategy : str, optional
-        The vertex-cut, by default ``"1d"``; ``docs/partitioning.md`` has them all. Options may follow the
-        name, as in ``"hep:tau=10,vertex_balance=1.2"``.
+        The vertex-cut, by default a quick one that suits the graph and *k*; ``docs/partitioning.md`` has them
+        all. Options may follow the name, as in ``"hep:tau=10,vertex_balance=1.2"``.
     refine : int
         Passes of refinement after it, for which all edges are brought to rank 0.
     bytes_per_replica : int

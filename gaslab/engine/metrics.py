@@ -38,6 +38,7 @@ def run_metrics(
         "ranks": comm.size,
         "threads": options.threads,
         "strategy": graph.strategy,
+        "strategy_chosen_by": graph.strategy_chosen_by,
         "replication_factor": graph.replication_factor,
         "edge_balance": graph.edge_balance,
         "vertex_balance": graph.vertex_balance,

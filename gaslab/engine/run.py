@@ -151,7 +151,7 @@ def run_by(options: Options, program: VertexProgram, graph: Graph) -> Result:
     """Run a program on a graph, as `run` does, by `Options` (collective)."""
     options = check(program, graph, options)
     program = program_in(program, options.precision)
-    if options.strategy is not None and options.strategy != graph.strategy:
+    if options.strategy is not None:
         graph = graph.partitioned(options.strategy)
     if isinstance(options.engine, Reference):
         from gaslab.engine.reference_run import reference_run

@@ -23,7 +23,10 @@ class Graph(Sources, Operations, Saving, Export):
     num_left : int
         Of a bipartite graph: how many vertices are on the left, side 0.
     strategy : str
-        Name of the vertex-cut, one of those in `gaslab.partitioning.strategies`.
+        Name of the vertex-cut, one of those in `gaslab.partitioning.strategies`. By default it follows from
+        the graph and the number of ranks; on one rank, where nothing is cut, it is what would choose.
+    strategy_chosen_by : str or None
+        The ``auto`` that chose it, with its options; None where it was named, and on one rank.
     replication_factor : float
         Mean number of ranks that hold a vertex, over the vertices with an edge; 1 at best.
     edge_balance, vertex_balance : float

@@ -347,4 +347,5 @@ def _flags(function: Any, values: np.ndarray) -> np.ndarray:
 
 def _built(graph: AnyGraph, edges: EdgeList, vertices: Any) -> AnyGraph:
     edges.left_out = graph.left_out
-    return graph.from_edge_list(edges, strategy=graph.strategy, comm=graph.comm, vertices=vertices)
+    strategy = graph.strategy_chosen_by or graph.strategy
+    return graph.from_edge_list(edges, strategy=strategy, comm=graph.comm, vertices=vertices)

@@ -75,7 +75,8 @@ def read_graph(
         Of a bag of words: a file of UTF-8 text with a word a line, as many as the head says and none twice.
         The word of line k is the id of word k, which is the int k without a vocabulary.
     strategy : str, optional
-        The vertex-cut, by default ``"1d"``; see `gaslab.partitioning.strategies`.
+        The vertex-cut; see `gaslab.partitioning.strategies`. By default, ``"auto:stateful=0"``, a quick one
+        that suits the graph and the number of ranks.
     comm : Comm or mpi4py communicator, optional
         The ranks; all of them by default.
 

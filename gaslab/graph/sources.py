@@ -56,7 +56,7 @@ class Sources(StoredGraph):
         drop_duplicates, drop_self_loops : bool
             Leave out all but the first of parallel edges; edges from a vertex to itself.
         strategy : str, optional
-            The vertex-cut; by default the one that suits gathers over in-edges.
+            The vertex-cut; by default a quick one that suits the graph and the number of ranks.
         rows : {"same", "parts", "root"}
             With several ranks: every rank passes the same rows, each its own part of them, or only
             rank 0 passes any.

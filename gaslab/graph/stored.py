@@ -41,6 +41,7 @@ class StoredGraph:
         seconds: Mapping[str, float],
         comm: Comm,
         vertex_columns: dict[str, np.ndarray] | None = None,
+        strategy_chosen_by: str | None = None,
     ) -> None:
         """Put a graph together from what `from_edge_list` built (collective)."""
         self.comm = comm
@@ -48,6 +49,7 @@ class StoredGraph:
         self.num_vertices = edges.num_vertices
         self.num_edges = int(comm.allreduce(local.num_edges))
         self.strategy = strategy
+        self.strategy_chosen_by = strategy_chosen_by
         self.local = local
         self.edge_columns = edge_columns
         self.vertex_columns = vertex_columns or {}
@@ -91,12 +93,14 @@ class StoredGraph:
         check_room(comm, edges.num_vertices, f"{edges.source}: ")
         load_seconds = arguments.number("load_seconds", load_seconds)
         started = time.perf_counter()
-        local, columns = build_local(edges, name, cut, comm, launch.threads_per_rank(comm.local_ranks))
+        threads = launch.threads_per_rank(comm.local_ranks)
+        local, columns, chosen = build_local(edges, name, cut, comm, threads)
         seconds = {"load": load_seconds, "partition": time.perf_counter() - started}
         of_vertices = {}
         if vertices is not None:
             of_vertices = deliver_columns(comm, *vertices, local.gid[: local.num_masters])
-        return cls(edges, local, columns, name, seconds, comm, of_vertices)
+        known = (name, None) if chosen is None else (chosen, name)
+        return cls(edges, local, columns, known[0], seconds, comm, of_vertices, known[1])
 
     def __fingerprint__(self) -> Any:
         columns = sorted(self.edge_columns), sorted(self.vertex_columns)
@@ -125,13 +129,19 @@ class StoredGraph:
         need_sides(self.ids, "num_left is asked for")
         return int(self.ids.num_left or 0)
 
+    @property
+    def cut_by(self) -> str:
+        """The strategy, and what chose it, for people."""
+        by = self.strategy_chosen_by
+        return self.strategy if by is None else f"{self.strategy} (chosen by {by.partition(':')[0]})"
+
     @collective()
     def partitioned(self, strategy: str) -> Self:
         """Return this graph cut by another strategy (collective); itself where it is cut so already.
 
         Columns go along; parallel edges keep their order.
         """
-        if strategies.find(strategy)[0] == self.strategy:
+        if strategies.find(strategy)[0] in (self.strategy, self.strategy_chosen_by):
             return self
         src, dst = self.edges()
         edges = EdgeList(
@@ -249,7 +259,7 @@ class StoredGraph:
             parts.append("vertex columns: " + ", ".join(f"{n} ({v.dtype})" for n, v in columns))
         if self.comm.size > 1:
             parts.append(
-                f"{self.comm.size} ranks by {self.strategy}, replication {self.replication_factor:.2f}, "
+                f"{self.comm.size} ranks by {self.cut_by}, replication {self.replication_factor:.2f}, "
                 f"edge balance {self.edge_balance:.2f}"
             )
         return "; ".join(parts) + ">"

@@ -23,11 +23,11 @@ from gaslab.ragged import RaggedColumn
 
 def build_local(
     edges: EdgeList, strategy: str, cut: Strategy, comm: Comm, threads: int = 1
-) -> tuple[LocalGraph, dict[str, Any]]:
+) -> tuple[LocalGraph, dict[str, Any], str | None]:
     """Build this rank's part of the graph and its edge columns in slot order (collective).
 
-    *cut* is the function of the strategy, *strategy* what errors call it. Takes the arrays of *edges*
-    over: they are freed as soon as they are not needed.
+    *cut* is the function of the strategy, *strategy* what errors call it; what it chose, if it chooses one of
+    the others, comes last. Takes the arrays of *edges* over: they are freed as soon as they are not needed.
     """
     share, n = Share.of(edges), edges.num_vertices
     context = Context.of(edges, comm, threads)
@@ -37,7 +37,7 @@ def build_local(
     elif not is_shipped(strategy) or needs_options(strategy):
         # A strategy that returns nonsense, or a file with other parts, is an error here too.
         parts_of(strategy, cut, share.ends, 1, context)
-    return build_placed(share, n, edges.directed, comm, threads)
+    return *build_placed(share, n, edges.directed, comm, threads), context.chosen
 
 
 @dataclass

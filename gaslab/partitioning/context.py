@@ -22,6 +22,7 @@ class Context:
     threads: int = 1
     num_left: int | None = None  # of a bipartite graph: of each edge one end has a global id below
     ids: VertexIds | None = None  # the user's ids of global ids; a gaslab graph has them always
+    chosen: str | None = None  # a strategy that cuts by another one says here by which
 
     @classmethod
     def of(cls, edges: EdgeList, comm: Comm, threads: int) -> Context:

@@ -29,6 +29,7 @@ class Cut:
     Attributes
     ----------
     strategy : str
+        The one that was asked for, or the one that it chose.
     k : int
         Number of parts, which need not be the number of ranks.
     part : int32 array
@@ -86,7 +87,7 @@ def cut(
     census, holders = take_census(
         edges.src, edges.dst, part, k, baseline.degree, edges.directed, comm, threads
     )
-    return Cut(name, k, part, census, holders, cost)
+    return Cut(context.chosen or name, k, part, census, holders, cost)
 
 
 def baseline_of(edges: EdgeList, comm: Comm) -> Baseline:

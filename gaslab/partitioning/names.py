@@ -6,4 +6,5 @@ NAMES = (
     "random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf", "2ps", "ne", "hep", "metis", "file",
     "auto",
 )  # fmt: skip
-DEFAULT = "1d"
+# What cuts a graph where no strategy is named: `auto` of those that need no more than a pass over the edges.
+DEFAULT = "auto:stateful=0"

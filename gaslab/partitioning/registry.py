@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from gaslab import arguments
 from gaslab.errors import UsageError
-from gaslab.partitioning.context import Strategy
+from gaslab.partitioning.context import Context, Strategy
 from gaslab.partitioning.names import DEFAULT
 from gaslab.partitioning.parts import parts_of
 from gaslab.partitioning.refine import Refinement
@@ -84,8 +86,13 @@ def find(name: str | None) -> tuple[str, Strategy]:
     if not passes:
         return plain, function
     first = functools.partial(parts_of, plain, function)
-    refinement = functools.partial(place, functools.partial(Refinement, passes), first=first)
-    return _named(known, {**options, REFINE: passes}), refinement
+
+    def refined(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
+        part = place(functools.partial(Refinement, passes), src, dst, k, context, first)
+        context.chosen = context.chosen and with_passes(context.chosen, passes)
+        return part
+
+    return _named(known, {**options, REFINE: passes}), refined
 
 
 def with_passes(name: str | None, passes: int) -> str:

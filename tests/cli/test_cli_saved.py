@@ -18,7 +18,7 @@ def test_convert_writes_a_folder_that_commands_start_from(
     folder = tmp_path / "graph"
     done = gaslab("convert", weighted, "-o", f"{folder}/")
     assert (done.code, done.out) == (0, "")
-    assert f"gaslab: wrote {folder} (1 part by 1d)" in done.err
+    assert f"gaslab: wrote {folder} (1 part by auto:stateful=0)" in done.err
     assert (folder / "gaslab-graph.json").is_file()
     partition = ("partition", "-k", 2, "--strategy", "1d")
     for words in (("pagerank",), ("sssp", "--source", 3), ("info",), partition, ("components",)):

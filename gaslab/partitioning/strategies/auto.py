@@ -1,8 +1,7 @@
-"""A strategy by estimate: what a cut takes to make, and what its mirrors then exchange.
+"""A strategy by estimate: what a cut takes to make, and what a superstep then takes.
 
-Under a hash the expected number of mirrors follows from the degrees, as for `random` in Gonzalez et al.,
-PowerGraph (OSDI 2012). Cuts that look at more are put at the largest share of `dbh`'s mirrors that they had
-on the graphs of docs/partitioning.md.
+What a stateless cut is expected to be follows from a sample. Cuts that look at more are put at the largest
+share of `dbh`'s mirrors that they had on the graphs of docs/partitioning.md.
 """
 
 from __future__ import annotations
@@ -12,112 +11,93 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import gaslab._kernels.csr as csr
 from gaslab import arguments
 from gaslab.partitioning.context import Context
 from gaslab.partitioning.gathering import fits
+from gaslab.partitioning.metrics import BANDWIDTH, VALUE_BYTES
 from gaslab.partitioning.registry import find, strategy
 from gaslab.partitioning.stateful import MOST_PARTS
-from gaslab.partitioning.strategies.hashes import VERTEX_WORK
 from gaslab.partitioning.strategies.neighborhood import HEP
+from gaslab.partitioning.strategies.sample import forecasts, take
 
 log = logging.getLogger("gaslab")
 
-VALUE_BYTES = 8
-SAMPLE = 1 << 20  # edges of each rank
-SPEED = {"1d": 150e6, "chunk": 280e6, "dbh": 60e6, "hdrf": 12e6, "hep": 1.2e6}  # edges a second, on one core
-OF_DBH = {"hdrf": 0.6, "hep": 0.5}
+# Edges a second on one core: that are cut, and that are gathered over.
+SPEED = {
+    "1d": 150e6, "chunk": 280e6, "2d": 290e6, "dbh": 60e6, "hybrid": 60e6, "hdrf": 12e6, "hep": 1.2e6,
+}  # fmt: skip
+GATHERED = 300e6  # by a program that does more with an edge than PageRank
+SUM = 50e-9  # seconds that a partial sum takes beside its bytes, on the ranks of the mirror and of the master
+OF_DBH = {"hdrf": 0.6, "hep": 0.5}  # mirrors, at most
+DOUBT = 1.05  # estimates that differ by less are alike
 
 
 @dataclass
 class Estimate:
-    """What a strategy is expected to take: seconds to cut, and in each superstep to exchange values."""
+    """What a strategy is expected to take: seconds to cut, and for each superstep."""
 
     name: str
     cut: float
-    exchange: float
+    superstep: float
 
     def total(self, iterations: int) -> float:
         """Return the seconds of so many supersteps and the cut."""
-        return self.cut + iterations * self.exchange
+        return self.cut + iterations * self.superstep
 
     def __str__(self) -> str:
-        return f"{self.name} (about {self.cut:.2g} s to cut, {self.exchange:.2g} s a superstep to exchange)"
+        return f"{self.name} (about {self.cut:.2g} s to cut, {self.superstep:.2g} s a superstep)"
 
 
 @strategy("auto")
 def by_estimate(
-    src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, iterations: int = 50,
-    bandwidth: float = 1e9,
+    src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, stateful: int = 1, iterations: int = 50,
+    bandwidth: float = BANDWIDTH,
 ) -> np.ndarray:  # fmt: skip
-    """Cut by the strategy with which so many supersteps end first; the log says why."""
+    """Cut by the strategy with which so many supersteps end first; the log says why.
+
+    With *stateful* 0 only the stateless ones are looked at.
+    """
+    stateful = arguments.whole("stateful", stateful, 0, 1)
     iterations = arguments.whole("iterations", iterations, 1)
     bandwidth = arguments.number("bandwidth", bandwidth, above=0)
     if k == 1 or context.num_vertices == 0:
         return np.zeros(src.size, np.int32)
-    found = sorted(estimates(src, dst, k, context, bandwidth), key=lambda one: one.total(iterations))
+    found = estimates(src, dst, k, context, bandwidth, bool(stateful))
+    best, next_best = context.comm.on_root(lambda: ranked(found, iterations)[:2])
     if context.comm.rank == 0:
-        log.info("auto: %d parts and %d supersteps: %s, before %s", k, iterations, *found[:2])
-    part: np.ndarray = find(found[0].name)[1](src, dst, k, context)
+        log.info("auto: %d parts and %d supersteps: %s, before %s", k, iterations, best, next_best)
+    context.chosen = best.name
+    part: np.ndarray = find(best.name)[1](src, dst, k, context)
     return part
 
 
+def ranked(found: list[Estimate], iterations: int) -> list[Estimate]:
+    """Return estimates, the best first; of those that are as good as alike the first one is."""
+    found = sorted(found, key=lambda one: one.total(iterations))
+    alike = [one for one in found if one.total(iterations) <= DOUBT * found[0].total(iterations)]
+    first = min(alike, key=lambda one: list(SPEED).index(one.name))
+    return [first, *(one for one in found if one is not first)]
+
+
 def estimates(
-    src: np.ndarray, dst: np.ndarray, k: int, context: Context, bandwidth: float
+    src: np.ndarray, dst: np.ndarray, k: int, context: Context, bandwidth: float, stateful: bool = True
 ) -> list[Estimate]:
-    """Return what each strategy is expected to take (collective)."""
-    comm, n = context.comm, context.num_vertices
-    out_here, in_here = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    csr.count_ends(src, dst, out_here, in_here, context.threads)
-    out_degree, in_degree = (comm.allreduce(here.astype(np.int64)) for here in (out_here, in_here))
-    degree, num_edges = out_degree + in_degree, int(in_degree.sum())
-    both = 1 if context.directed else 2  # values of a mirror that has edges of one kind alone
-    values = {
-        "1d": both * _cut_by_one_end(degree, out_degree, k, context),
-        "chunk": both * _across(src, dst, in_degree, k, context),
-        "dbh": 2 * _cut_by_degree(degree, k),
-    }
-    if k <= MOST_PARTS:
-        values["hdrf"] = OF_DBH["hdrf"] * values["dbh"]
-        if fits(HEP(), k, degree, num_edges, comm):
-            values["hep"] = OF_DBH["hep"] * values["dbh"]
+    """Return what each strategy is expected to take on *k* ranks (collective)."""
+    comm = context.comm
+    sample, counts = take(src, dst, context)
+    found = forecasts(sample, counts, k, context)
+    num_edges, dbh = counts.num_edges, found["dbh"]
+    gathered = GATHERED if context.directed else GATHERED / 2  # without direction from both ends
+    if stateful and k <= MOST_PARTS:
+        found["hdrf"] = dbh.times(OF_DBH["hdrf"])
+        if fits(HEP(), k, comm.allreduce(counts.degree()), num_edges, comm):
+            found["hep"] = dbh.times(OF_DBH["hep"])
     return [
         Estimate(
             name,
-            cut=num_edges / SPEED[name] / (1 if name == "hep" else comm.size),
-            exchange=VALUE_BYTES * count / k / bandwidth,
+            cut=num_edges / SPEED[name] / (1 if name == "hep" else k),
+            superstep=one.fullest / gathered
+            + (VALUE_BYTES / bandwidth * (one.sums + one.updates) + SUM * one.sums) / k,
         )
-        for name, count in values.items()
+        for name, one in found.items()
     ]
-
-
-def _others(count: np.ndarray, k: int) -> np.ndarray:
-    """Return how many of the k - 1 other parts so many edges meet, on average, that each go to any part."""
-    met: np.ndarray = (k - 1) * -np.expm1(count * np.log1p(-1 / k))
-    return met
-
-
-def _cut_by_one_end(degree: np.ndarray, out_degree: np.ndarray, k: int, context: Context) -> float:
-    """Return the mirrors under `1d`: sources are mirrored, or the smaller side."""
-    left = context.num_left
-    if left is None:
-        return float(_others(out_degree, k).sum())
-    return float(_others(degree[left:] if 2 * left > degree.size else degree[:left], k).sum())
-
-
-def _cut_by_degree(degree: np.ndarray, k: int) -> float:
-    """Return the mirrors under `dbh`: of the higher end of an edge, if neighbours have any degrees."""
-    ends = np.bincount(degree, weights=degree)
-    lesser = np.cumsum(ends) - ends / 2  # ends of edges, at vertices of lesser degree
-    return float(_others(degree * (lesser / max(lesser[-1], 1))[degree], k).sum())
-
-
-def _across(src: np.ndarray, dst: np.ndarray, in_degree: np.ndarray, k: int, context: Context) -> float:
-    """Return the edges between chunks, of a sample: about as many mirrors as `chunk` leaves, or more."""
-    work = np.cumsum(in_degree + VERTEX_WORK)
-    ends = work[-1:] * np.arange(1, k) // k
-    bounds = np.searchsorted(work, ends)
-    step = max(src.size // SAMPLE, 1)
-    chunk = [np.searchsorted(bounds, end[::step], side="right") for end in (src, dst)]
-    between = int((chunk[0] != chunk[1]).sum()) * step
-    return float(min(context.comm.allreduce(between), (k - 1) * in_degree.size))

@@ -50,25 +50,24 @@ def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np
     mirrored (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning for Big Learning",
     Journal of Computer Science and Technology 30, 2015).
     """
-    left = context.num_left
-    if left is None:
-        return _by_end(lambda block: _target(src, dst, block, context), dst.size, k, context)
+    if context.num_left is None:
+        return _by_end(lambda block: target_of(src, dst, block, context), dst.size, k, context)
     # Of the ends of an edge the left one has the smaller id, also where the graph was reversed.
-    larger = np.minimum if 2 * left > context.num_vertices else np.maximum
+    larger = np.minimum if left_is_larger(context) else np.maximum
     return _by_end(lambda block: larger(src[block], dst[block]), dst.size, k, context)
 
 
 @strategy("1d-source")
 def by_source(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Hash the source: all out-edges of a vertex together, so that scattering over them stays local."""
-    return _by_end(lambda block: _source(src, dst, block, context), src.size, k, context)
+    return _by_end(lambda block: source_of(src, dst, block, context), src.size, k, context)
 
 
 def _by_end(end: Callable[[slice], np.ndarray], size: int, k: int, context: Context) -> np.ndarray:
     """Hash *end* of the edges, balanced (collective)."""
-    buckets = _buckets(k)
+    buckets = buckets_of(k)
     part = np.empty(size, dtype=np.int32)
-    for block in _blocks(part):
+    for block in blocks(part):
         kernels.by_vertex(end(block), buckets, part[block], context.threads)
     return _dealt(part, buckets, k, context)
 
@@ -89,7 +88,13 @@ def _degrees(ends: list[np.ndarray], context: Context) -> tuple[list[np.ndarray]
     return indices, directory.answer(totals[directory.slots]), edges / max(vertices, 1)
 
 
-def _buckets(k: int) -> int:
+def left_is_larger(context: Context) -> bool:
+    """Return whether the left side of a bipartite graph has more vertices."""
+    return context.num_left is not None and 2 * context.num_left > context.num_vertices
+
+
+def buckets_of(k: int) -> int:
+    """Return how many buckets ends are hashed to."""
     return max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
 
 
@@ -102,7 +107,7 @@ def _dealt(part: np.ndarray, buckets: int, k: int, context: Context) -> np.ndarr
     if buckets == k:
         return part
     edges = np.zeros(buckets, dtype=np.int64)
-    for block in _blocks(part):
+    for block in blocks(part):
         edges += np.bincount(part[block], minlength=buckets)
     work = context.comm.allreduce(edges) + VERTEX_WORK * context.num_vertices // buckets
     dealt = np.empty(buckets, dtype=np.int32)
@@ -110,7 +115,7 @@ def _dealt(part: np.ndarray, buckets: int, k: int, context: Context) -> np.ndarr
     for bucket in np.argsort(-work, kind="stable").tolist():
         load, dealt[bucket] = loads[0]
         heapq.heapreplace(loads, (load + int(work[bucket]), loads[0][1]))
-    for block in _blocks(part):
+    for block in blocks(part):
         part[block] = dealt[part[block]]
     return part
 
@@ -121,14 +126,20 @@ def by_grid(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.nd
 
     Any *k* works: the grid has ceil(sqrt(k)) columns, of which the last may be shorter.
     """
+    shape = grid(k)
+    part = np.empty(src.size, dtype=np.int32)
+    for block in blocks(part):
+        ends = source_of(src, dst, block, context), target_of(src, dst, block, context)
+        kernels.by_grid(*ends, *shape, part[block], context.threads)
+    return part
+
+
+def grid(k: int) -> tuple[int, int, int]:
+    """Return the columns of the grid, their rows, and the rows of the last column."""
     columns = math.isqrt(k - 1) + 1
     rows = -(-k // columns)
     columns = -(-k // rows)
-    part = np.empty(src.size, dtype=np.int32)
-    for block in _blocks(part):
-        ends = _source(src, dst, block, context), _target(src, dst, block, context)
-        kernels.by_grid(*ends, columns, rows, k - rows * (columns - 1), part[block], context.threads)
-    return part
+    return columns, rows, k - rows * (columns - 1)
 
 
 @strategy("dbh")
@@ -161,8 +172,8 @@ def by_hub(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, thresh
     directed = context.directed
     indices, degree, per_vertex = _degrees([dst] if directed else [src, dst], context)
     if not threshold:
-        threshold = math.floor(HUB * per_vertex)
-    buckets = _buckets(k)
+        threshold = hub_threshold(per_vertex)
+    buckets = buckets_of(k)
     part = np.empty(src.size, dtype=np.int32)
     kernels.by_target_unless_hub(
         src, dst, indices[0], indices[-1], degree, threshold, directed, buckets, part, context.threads
@@ -170,30 +181,49 @@ def by_hub(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, thresh
     return _dealt(part, buckets, k, context)
 
 
+def hub_threshold(per_vertex: float) -> int:
+    """Return the edges above which a vertex is a hub, by those per vertex that has any."""
+    return math.floor(HUB * per_vertex)
+
+
 @strategy("chunk")
 def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Range of the target, of *k* with as much work in each: few mirrors where ids follow the graph."""
-    width = max(1, -(-context.num_vertices // SLICES))
+    width = slice_width(context)
     slices = max(1, -(-context.num_vertices // width))
     edges = np.zeros(slices, dtype=np.int64)
-    for block in _blocks(dst):
-        edges += np.bincount(_target(src, dst, block, context) // width, minlength=slices)
-    work = context.comm.allreduce(edges) + VERTEX_WORK * width
-    middle = np.cumsum(work) - work // 2
-    chunk = (middle * k // work.sum()).astype(np.int32)
+    for block in blocks(dst):
+        edges += np.bincount(target_of(src, dst, block, context) // width, minlength=slices)
+    chunk = chunks(context.comm.allreduce(edges), width, k)
     part = np.empty(src.size, dtype=np.int32)
-    for block in _blocks(dst):
-        part[block] = chunk[_target(src, dst, block, context) // width]
+    for block in blocks(dst):
+        part[block] = chunk[target_of(src, dst, block, context) // width]
     return part
 
 
-def _source(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+def slice_width(context: Context) -> int:
+    """Return how many ids are in a slice, which is in one chunk."""
+    return max(1, -(-context.num_vertices // SLICES))
+
+
+def chunks(edges: np.ndarray, width: int, k: int) -> np.ndarray:
+    """Return the chunk of each slice, of so many edges."""
+    work = edges + VERTEX_WORK * width
+    middle = np.cumsum(work) - work // 2
+    chunk: np.ndarray = (middle * k // work.sum()).astype(np.int32)
+    return chunk
+
+
+def source_of(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+    """Return the sources of a block of edges; without direction the ends with the lower ids."""
     return src[block] if context.directed else np.minimum(src[block], dst[block])
 
 
-def _target(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+def target_of(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) -> np.ndarray:
+    """Return the targets of a block of edges; without direction the ends with the higher ids."""
     return dst[block] if context.directed else np.maximum(src[block], dst[block])
 
 
-def _blocks(edges: np.ndarray) -> Iterator[slice]:
-    return (slice(lo, lo + BLOCK) for lo in range(0, edges.size, BLOCK))
+def blocks(edges: np.ndarray, size: int = BLOCK) -> Iterator[slice]:
+    """Yield slices of edges that are taken at once."""
+    return (slice(lo, lo + size) for lo in range(0, edges.size, size))
