@@ -12,6 +12,7 @@ import networkx as nx
 import pytest
 
 from gaslab.cli import COMMANDS
+from gaslab.partitioning.names import DEFAULT
 from tests.support.command_line import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
@@ -167,10 +168,23 @@ KEYS = {
         "input_fingerprint",
         "vertices",
     ),
-    *("edges", "lines_rejected", "ranks", "threads", "strategy", "replication_factor", "edge_balance"),
+    *("edges", "lines_rejected", "ranks", "threads", "strategy", "strategy_chosen_by"),
+    *("replication_factor", "edge_balance"),
     *("vertex_balance", "iterations", "converged", "seconds", "updates", "bytes_sent", "bytes_per_iteration"),
     *("history", "peak_rss_bytes"),
 }
+
+
+def test_the_json_document_says_what_cut_the_graph(tmp_path: Path) -> None:
+    path = tmp_path / "path.tsv"
+    path.write_text("".join(f"{at}\t{at + 1}\n" for at in range(2000)))
+    for asked, expected in [([], ("chunk", DEFAULT)), (["--strategy", "dbh"], ("dbh", None))]:
+        done = on_ranks(2, "pagerank", path, "--json", tmp_path / "run.json", "--force", *asked)
+        assert done.code == 0, done.err
+        summary = json.loads((tmp_path / "run.json").read_text())
+        assert (summary["strategy"], summary["strategy_chosen_by"]) == expected
+        assert done.err.count("auto: 2 parts and 50 supersteps: chunk (") == (not asked)
+    assert "chunk (chosen by auto) over 2 ranks: RF 1.00" in on_ranks(2, "info", path).out
 
 
 def test_the_json_document(gaslab: Run, edges: Path, tmp_path: Path) -> None:

@@ -43,13 +43,24 @@ def test_one_strategy_has_all_figures(gaslab: Run, edges: Path, tmp_path: Path) 
     (report,) = document.pop("cuts")
     assert document["parts"] == 3
     assert (document["vertices"], document["edges"], document["ranks"]) == (7, 9, 1)
-    assert set(report) == {"strategy", *(field.name for field in fields(PartitionMetrics))}
+    assert (report.pop("strategy"), report.pop("strategy_chosen_by")) == ("dbh", None)
+    assert set(report) == {field.name for field in fields(PartitionMetrics)}
     m = gl.partition(gl.read_graph(edges), 3, strategy="dbh", bytes_per_replica=100).metrics
     measured = ("seconds", "edges_per_second", "peak_bytes_per_edge", "break_even")
     for field in fields(PartitionMetrics):
         if field.name not in measured:
             assert report[field.name] == getattr(m, field.name), field.name
     assert f"{m.replication_factor:.2f}" in lines[1]
+
+
+def test_what_auto_takes_is_said(gaslab: Run, tmp_path: Path) -> None:
+    path = tmp_path / "path.tsv"
+    path.write_text("".join(f"{at}\t{at + 1}\n" for at in range(2000)))
+    words = ("-k", 3, "--strategy", "auto", "--refine", 1, "--json", tmp_path / "cut.json")
+    done = gaslab("partition", path, *words)
+    assert done.out.splitlines()[0].split("  ")[-1].strip() == "chunk:refine=1 (chosen by auto:refine=1)"
+    (report,) = json.loads((tmp_path / "cut.json").read_text())["cuts"]
+    assert (report["strategy"], report["strategy_chosen_by"]) == ("chunk:refine=1", "auto:refine=1")
 
 
 def test_several_strategies_are_a_table(gaslab: Run, edges: Path) -> None:

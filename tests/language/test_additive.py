@@ -118,7 +118,7 @@ class TooOften(gl.VertexProgram):
 
 
 def _too_often(comm: Comm, mode: dict[str, str]) -> None:
-    fares = np.array([31, 32, 30, -33], np.int8)
+    fares = np.array([31, 32, 30, -32], np.int8)
     graph = gl.Graph.from_edges([1, 2, 3, 4], [2, 7, 7, 5], columns={"fare": fares}, comm=comm)
     gl.run(TooOften(), graph, max_iterations=2, **mode)
 

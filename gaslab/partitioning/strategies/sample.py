@@ -17,7 +17,7 @@ from gaslab.partitioning.context import Context
 from gaslab.partitioning.stateful import MOST_PARTS
 from gaslab.partitioning.strategies import hashes
 
-SHARE, LEAST, MOST = 16, 1 << 12, 1 << 15  # edges at sampled vertices: one of 16, but so many
+SHARE, LEAST, MOST = 32, 1 << 11, 1 << 15  # edges at sampled vertices: one of 32, but so many
 MAX_HASH = (1 << 32) - 1
 BLOCK = 1 << 18  # edges that stay in the cache between steps
 
