@@ -33,7 +33,7 @@ SHORT_PATHS = 32  # supersteps of a search
 FEW_VERTICES = 4096  # where a search costs more than it can save
 
 
-class Search(gl.VertexProgram):
+class _Search(gl.VertexProgram):
     """A search from the sources of the first round at once."""
 
     lanes: int = LANES
@@ -302,7 +302,7 @@ def _lanes(graph: gl.Graph, turn: Any, count: int, threads: int | None) -> int:
     few = graph.num_vertices < FEW_VERTICES or count <= LANES_OF_LONG_PATHS
     if few or graph.comm.size > 1 or spread_of_degrees(graph)[0] > HUBS:
         return LANES
-    search = run(Search(), graph, init={"_turn": turn}, threads=threads)
+    search = run(_Search(), graph, init={"_turn": turn}, threads=threads)
     return LANES if search.iterations <= SHORT_PATHS else LANES_OF_LONG_PATHS
 
 
