@@ -51,7 +51,7 @@ enum {                                         /* gl_fault.code */
     GL_FAULT_PARAMETER = 14,                   /* of a distribution: out of its range */
     GL_FAULT_COUNTED = 15                      /* np.bincount: a value below 0, or not below minlength */
 };
-#define GL_SIGNAL_BLOCK 8                      /* log2 of the vertices behind one signal_blocks byte */
+#define GL_SIGNAL_BLOCK 6                      /* log2 of the vertices behind one signal_blocks byte */
 
 typedef union { double f; int64_t i; } gl_scalar;   /* bool and id are carried in i */
 

@@ -91,6 +91,8 @@ cdef class Rounds(Steps):
         cdef int64_t sent = self.said[SENT], others = 0
         cdef const int64_t *head
         cdef const int32_t *masters
+        cdef gl_fault failure, first
+        first.code = 0
         self.took, self.alone, self.until = self.said[RAN], self.said[FREE], GL_NEVER
         for p in range(self.ranks):
             if p == self.rank:
@@ -108,9 +110,13 @@ cdef class Rounds(Steps):
             found += head[SIGNALS]
             masters = <const int32_t *> PyArray_DATA(<ndarray> self.lists[p])
             with nogil:
-                self._signalled(masters, head)
+                failure = self._signalled(masters, head)
+            if failure.code and not first.code:
+                first = failure
         if found:
             self._wait(self._taken())
+        if first.code and self.fault is None:  # the next message says so
+            self.fault = (first.code, first.vertex, first.site), self.superstep + self.took - 1
         self.superstep += self.took
         self.ran = self.count = 0
         if not 0 < waiting <= most or failed or self.took >= left:
@@ -124,7 +130,7 @@ cdef class Rounds(Steps):
             if others > 1:  # which would have to agree on each bucket
                 self.alone = 0
         self.alone = min(self.alone, left - self.took) if not sent else 0
-        if self.lowest == lowest:
+        if self.lowest == lowest and self.fault is None:
             self._take_waiting()
         return self.count
 
@@ -306,8 +312,8 @@ cdef class Rounds(Steps):
         memcpy(&self.ids[0], &self.waiting[0], 4 * self.waits)
         self.count, self.waits, self.lowest = self.waits, 0, GL_NEVER
 
-    cdef void _signalled(self, const int32_t *masters, const int64_t *head) noexcept nogil:
-        """Signal masters: those at the positions in a message of the list *masters*."""
+    cdef gl_fault _signalled(self, const int32_t *masters, const int64_t *head) noexcept nogil:
+        """Signal masters, those at the positions in a message of the list *masters*; return the fault, if any."""
         cdef int64_t i, n = head[SIGNALS]
         cdef const int32_t *position = <const int32_t *> (head + HEADER)
         cdef const char *message = <const char *> position + _padded(4 * n)
@@ -315,6 +321,7 @@ cdef class Rounds(Steps):
         cdef int32_t *ids = &self.ids[0]
         cdef gl_view *view = <gl_view *> &self.views[0]
         cdef gl_fault[1] fault
+        fault[0].code = 0
         for i in range(n):
             ids[i] = masters[position[i]]
         if view.priority:
@@ -326,6 +333,7 @@ cdef class Rounds(Steps):
         else:
             for i in range(n):
                 self._flag(ids[i])
+        return fault[0]
 
     cdef list _values(self):
         """Return the new values of the masters that run, by rank."""

@@ -12,6 +12,7 @@ from gaslab.ingest.edges import EdgeList
 from gaslab.parallel.comm import Comm
 from gaslab.parallel.virtual import Peers
 from gaslab.partitioning.index import Index
+from gaslab.partitioning.layout import Layout
 from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.partitioning.masters import Placement, place_masters
 from gaslab.partitioning.parts import parts_of
@@ -82,7 +83,7 @@ def build_placed(
 def _alone(share: Share, n: int, directed: bool, threads: int) -> tuple[LocalGraph, dict[str, Any]]:
     """Build the whole graph on the only rank: every vertex a master, nothing to exchange."""
     out_count, in_count = _count_ends(share, n, threads)
-    order = order_by_group(np.zeros(n, dtype=np.int64), in_count, out_count)
+    order = _order(share, np.zeros(n, dtype=np.int64), in_count, out_count, says=True)
     degree, in_degree, out_degree = _degrees(
         in_count[order].astype(np.int64), out_count[order].astype(np.int64), directed
     )
@@ -118,7 +119,7 @@ def _assemble(
     ends = np.cumsum(np.bincount(group, minlength=1 + 3 * comm.size))
     mirror_bounds = np.stack([ends[3 * p : 3 * p + 4] for p in range(comm.size)])
 
-    order = order_by_group(group, in_count, out_count)
+    order = _order(share, group, in_count, out_count, says=comm.rank == 0)
     gid, local_of = gids[order], inverse(order)
     asked = comm.alltoall([gid[b[0] : b[3]] for b in mirror_bounds])
     bounds = comm.alltoall([b - b[0] for b in mirror_bounds])
@@ -140,6 +141,17 @@ def _assemble(
     return local, columns
 
 
+def _order(
+    share: Share, group: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, says: bool
+) -> np.ndarray:
+    """Return the order of the vertices by rising group, within it as suits the edges here."""
+    degree = np.add(in_count, out_count, dtype=np.int64)
+    layout = Layout.of(share.ends, degree)
+    if says:
+        layout.say()
+    return layout.order(group, degree)
+
+
 def _count_ends(share: Share, n: int, threads: int) -> tuple[np.ndarray, np.ndarray]:
     out_count, in_count = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32)
     src, dst = share.ends
@@ -157,19 +169,6 @@ def _degrees(
     """Return degree, in- and out-degree: one array for all three where edges have no direction."""
     both = in_degree + out_degree
     return (both, in_degree, out_degree) if directed else (both, both, both)
-
-
-def order_by_group(group: np.ndarray, in_count: np.ndarray, out_count: np.ndarray) -> np.ndarray:
-    """Return the int32 order by rising group, then falling number of edges here, then position."""
-    degree = np.add(in_count, out_count, dtype=np.int64)
-    most = int(degree.max(initial=0))
-    key = (group * (most + 1) + (most - degree)).astype(np.uint64)
-    order, spare = np.arange(key.size, dtype=np.int32), np.empty(key.size, dtype=np.int32)
-    counts = np.empty(2049, dtype=np.int64)
-    for shift in range(0, int(key.max(initial=0)).bit_length(), 11):
-        kernels.radix_pass(key, order, shift, counts, spare)
-        order, spare = spare, order
-    return order
 
 
 def inverse(order: np.ndarray) -> np.ndarray:

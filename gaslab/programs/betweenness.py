@@ -299,7 +299,9 @@ def betweenness(
 
 def _lanes(graph: gl.Graph, turn: Any, count: int, threads: int | None) -> int:
     """Return how many sources share a round; on several ranks a superstep costs more than its vertices."""
-    few = graph.num_vertices < FEW_VERTICES or count <= LANES_OF_LONG_PATHS
+    if count <= LANES_OF_LONG_PATHS:
+        return LANES_OF_LONG_PATHS
+    few = graph.num_vertices < FEW_VERTICES
     if few or graph.comm.size > 1 or spread_of_degrees(graph)[0] > HUBS:
         return LANES
     search = run(_Search(), graph, init={"_turn": turn}, threads=threads)

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gaslab as gl
 import gaslab.partitioning.local_graph as localgraph
 from gaslab.graph.graph import Graph
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning import rows
-from gaslab.partitioning.build import order_by_group
+from gaslab.partitioning.layout import order_by_group
 from gaslab.partitioning.local_graph import ALL, IN, OUT, LocalGraph
+from tests.mpi.ranks import Ranks
 from tests.support.threadcomm import run_ranks
 
 
@@ -141,7 +143,53 @@ def test_order_by_group(data: Any) -> None:
     group = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)), dtype=np.int64)
     in_count, out_count = (np.array(data.draw(numbers), dtype=np.int32) for _ in range(2))
     degree = in_count.astype(np.int64) + out_count
-    assert np.array_equal(order_by_group(group, in_count, out_count), np.lexsort((-degree, group)))
+    assert np.array_equal(order_by_group(group, degree), np.lexsort((-degree, group)))
+
+
+def grid_of(side: int) -> tuple[np.ndarray, np.ndarray]:
+    at = np.arange(side**2).reshape(side, side)
+    pairs = (
+        np.concatenate([at[1:].ravel(), at[:, 1:].ravel()]),
+        np.concatenate([at[:-1].ravel(), at[:, :-1].ravel()]),
+    )
+    return np.concatenate(pairs), np.concatenate(pairs[::-1])
+
+
+def test_the_layout_follows_from_degrees_and_ids(caplog: pytest.LogCaptureFixture) -> None:
+    rng, n = np.random.default_rng(3), 80 * 80
+    ends = grid_of(80)
+    names = rng.permutation(n)
+    hubs = (n * rng.random((2, 8 * n)) ** 3).astype(int)
+    found = {}
+    with caplog.at_level("INFO", "gaslab"):
+        for kind, (source, target) in {
+            "grid": ends, "shuffled": (names[ends[0]], names[ends[1]]), "hubs": hubs, "none": ([], [])
+        }.items():  # fmt: skip
+            found[kind] = gl.Graph.from_edges(source, target, vertices=range(n)).local
+    assert np.array_equal(found["grid"].gid, np.arange(n))
+    for kind in ("shuffled", "hubs"):
+        assert (np.diff(found[kind].degree) <= 0).all()
+    assert [message for message in caplog.messages if message.startswith("vertices lie")] == [
+        "vertices lie in the order of ids: spread of degrees 1.00, 100% of the edges within 1/64 of the ids",
+        "vertices lie by falling degree: spread of degrees 1.00, 3% of the edges within 1/64 of the ids",
+        "vertices lie by falling degree: spread of degrees 24.82",
+        "vertices lie by falling degree: spread of degrees 1.00",
+    ]
+
+
+def two_orders(comm: Comm) -> tuple[np.ndarray, np.ndarray]:
+    source, target = grid_of(80)
+    order = np.random.default_rng(1).permutation(source.size)
+    one, other = (
+        gl.Graph.from_edges(source[rows], target[rows], comm=comm, strategy="chunk")
+        for rows in (slice(None), order)
+    )
+    return one.local.gid, other.local.gid
+
+
+def test_the_layout_does_not_depend_on_the_order_of_edges(ranks: Ranks) -> None:
+    for local, again in ranks.run(two_orders):
+        assert np.array_equal(local, again)
 
 
 @given(st.integers(1, 400), st.integers(0, 2000), st.integers(1, 4), st.integers(0, 1 << 30))
