@@ -101,21 +101,26 @@ class Observer:
             self.timeline.span(title, self._began, time.perf_counter(), superstep=superstep, active=active)
             self.timeline.paused = False
 
-    def kernel_steps(self, first: int, began: float, ran: list[dict[str, Any]]) -> None:
-        """Note the supersteps of these rows, run in a kernel, from superstep *first* on."""
+    def kernel_steps(self, began: float, ran: list[dict[str, Any]]) -> None:
+        """Note the supersteps of these rows, run in a kernel."""
         if self.timeline is None:
             return
-        for superstep, row in enumerate(ran, first):
-            ended = began + row["seconds"]
+        for row in ran:
+            superstep, ended = row["superstep"], began + row["seconds"]
             if is_drawn(superstep):
                 self.timeline.span("superstep", began, ended, superstep=superstep, active=row["active"])
             began = ended
 
     def row(self, row: dict[str, Any]) -> None:
         """Add a row to the history."""
-        self.history.append(row)
+        self.rows([row])
+
+    def rows(self, rows: list[dict[str, Any]]) -> None:
+        """Add rows to the history."""
+        self.history += rows
         if self._bar is not None:
-            self._bar.see(row)
+            for row in rows:
+                self._bar.see(row)
 
     # ---- what travels ------------------------------------------------------------------------------
 

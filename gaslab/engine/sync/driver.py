@@ -100,14 +100,14 @@ class SyncDriver:
     def _run_in_kernel(self, engine: Synchronous, stopping: Stopping) -> bool:
         """Run in a kernel the supersteps that need no decision, if there are any."""
         state, began = self.state, time.perf_counter()
-        first = state.superstep
         ran = engine.run_in_kernel(stopping.unasked(state, state.ran))
         if not ran:
             return False
-        self._observe.kernel_steps(first, began, ran)
-        same = self._row(engine, first, 0, 0.0, 0)  # but for what `ran` has; there may be a million rows
-        for superstep, row in enumerate(ran, first):
-            self._observe.row({**same, "superstep": superstep, **row})
+        self._observe.kernel_steps(began, ran)
+        if more := self._more(engine):
+            for row in ran:
+                row.update(more)
+        self._observe.rows(ran)
         state.ran += len(ran)
         return True
 
@@ -122,7 +122,12 @@ class SyncDriver:
             return False
         state.ran += 1
         seconds = time.perf_counter() - began
-        observe.row(self._row(engine, superstep, frontier.total, seconds, comm.bytes_sent - sent))
+        row = {
+            "superstep": superstep, "active": frontier.total, "seconds": seconds,
+            "bytes_sent": comm.bytes_sent - sent,
+            "delivery": engine.delivery.last if engine.delivery else None, **self._more(engine),
+        }  # fmt: skip
+        observe.row(row)
         return True
 
     def _next_phase(self) -> None:
@@ -149,17 +154,9 @@ class SyncDriver:
             lambda: ask(done, self._bound.program, self._graph, state, cancellation)
         )
 
-    def _row(
-        self, engine: Synchronous, superstep: int, active: int, seconds: float, sent: int
-    ) -> dict[str, Any]:
-        row = {
-            "superstep": superstep,
-            "active": active,
-            "seconds": seconds,
-            "bytes_sent": sent,
-            "delivery": engine.delivery.last if engine.delivery else None,
-            **engine.state.named_aggregates(),
-        }
+    def _more(self, engine: Synchronous) -> dict[str, Any]:
+        """Return what a row of the history has beside the figures of its superstep."""
+        more = engine.state.named_aggregates()
         if len(self._engines) > 1:
-            row["phase"] = engine.tree.phase
-        return row
+            more["phase"] = engine.tree.phase
+        return more

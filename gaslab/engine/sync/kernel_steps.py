@@ -17,7 +17,7 @@ MOST_STEPS, MOST_SECONDS = 256, 0.05  # until Python looks again: progress, Ctrl
 EDGES_A_SUPERSTEP = 4096  # which are walked in the time of a superstep on several ranks
 MOST_WAITING = 1 << 14  # vertices of a superstep on several ranks that is run here
 
-Ran = list[dict[str, Any]]  # the rows that history has of what ran, without their number
+Ran = list[dict[str, Any]]  # the rows of the history, but for aggregates and the phase
 
 class KernelSteps:
     """Runs supersteps in a kernel for a phase that gathers here, applies and pushes scatter."""
@@ -28,14 +28,15 @@ class KernelSteps:
         assert delivery is not None
         self._executor, self._state, self._delivery = executor, state, delivery
         tree = state.tree
-        self._scatters = "scatter" in tree.functions
+        scatters = "scatter" in tree.functions
+        self._delivered = "push" if scatters else ""
         gathers = tree.gather is not None
         make = steps.Steps if parts.exchange.comm.size == 1 else steps.Rounds
         self._steps = make(
             executor.view.address,
             executor.library.function("gl_gather_apply" if gathers else "gl_apply"),
             gathers and bool(executor.view.gather_edges),
-            executor.library.function("gl_scatter_push") if self._scatters else 0,
+            executor.library.function("gl_scatter_push") if scatters else 0,
             0 if state.buckets is None else state.buckets.address,
             b"" if state.message is None else delivery.nothing.tobytes(),
             executor.threads,
@@ -75,12 +76,15 @@ class KernelSteps:
         return ids, ran
 
     def _row(self, active: int, seconds: float) -> dict[str, Any]:
-        delivery = "push" if self._scatters else ""
-        return {"active": active, "seconds": seconds, "bytes_sent": 0, "delivery": delivery}
+        return {
+            "superstep": 0, "active": active, "seconds": seconds, "bytes_sent": 0, "delivery": self._delivered
+        }  # fmt: skip
 
     def _count(self, ran: Ran) -> None:
-        """Count supersteps that ran."""
+        """Count and number supersteps that ran."""
         state = self._state
+        for superstep, row in enumerate(ran, state.superstep):
+            row["superstep"] = superstep
         if ran:
             state.updates += sum(row["active"] for row in ran)
             state.superstep += len(ran)
