@@ -22,7 +22,7 @@ from gaslab.programs._tool import Command, Option, Tool
 from gaslab.programs.distances import distances
 
 LAST_BUCKET = 2.0**62  # the number of a bucket is an int64; what lies further shares the last one
-RELAXED_AT_ONCE = 4.0  # a bucket is as wide as this many mean weights, by the mean degree
+RELAXED_AT_ONCE = 8.0  # a bucket is as wide as this many mean weights, by the mean degree
 
 
 class ShortestPaths(gl.VertexProgram):

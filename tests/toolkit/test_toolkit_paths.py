@@ -88,8 +88,8 @@ MIXED = [1.0 + (37 * k) % 100 for k in range(len(PLAIN))]
 @pytest.mark.parametrize(
     ("edges", "lengths", "program", "delta"),
     [
-        (PLAIN, MIXED, "DeltaStepping", 128.0),  # 4 times the mean of 50.5 by the mean degree of 1.9
-        (PLAIN, [1e-3 * x for x in MIXED[:-1]] + [math.inf], "DeltaStepping", 0.125),
+        (PLAIN, MIXED, "DeltaStepping", 256.0),  # 8 times the mean of 50.5 by the mean degree of 1.9
+        (PLAIN, [1e-3 * x for x in MIXED[:-1]] + [math.inf], "DeltaStepping", 0.25),
         (PLAIN, [0.0] * len(PLAIN), "ShortestPaths", None),
         (PLAIN, [1.0] * len(PLAIN), "UnitPaths", None),
         (STAR, MIXED[: len(STAR)], "ShortestPaths", None),
