@@ -3,11 +3,10 @@
 # A superstep has two messages to each of them. The first goes from mirrors to masters: signals, and what all ranks
 # agree on. The second goes from masters to mirrors: who runs, and new values. Both begin with eight-byte numbers;
 # each part after them begins at a multiple of eight bytes.
-
 #
-# Far from the mirrors ranks do not need each other. The border of a rank are its mirrors and its masters with mirrors
-# that hear of a superstep. Signals move an edge a superstep, so while no vertex that runs is within so many edges of
-# a border, on any rank, ranks run that many supersteps alone: the same ones, with the same values.
+# Far from mirrors ranks do not need each other. Signals move an edge a superstep, so while no vertex that runs, on any
+# rank, is within so many edges of a border (borders.pyx), ranks run that many supersteps alone: the same ones, with
+# the same values.
 
 cdef enum:
     # numbers of the first message: the signals in it, which alone differ by receiver; vertices that wait, and the
@@ -45,7 +44,7 @@ cdef class Rounds(Steps):
     cdef int64_t[HEADER] said           # in the last messages to all
     cdef int64_t count, superstep       # the vertices in `ids`, which run now
     cdef int64_t until, ran             # the lowest bucket of other ranks; supersteps since the last message
-    cdef int32_t[::1] free_of           # None until borders are known: of each vertex, how many supersteps from it on do not need other ranks
+    cdef public const int32_t[::1] free_of  # `supersteps_before` the border, by vertex; None until it is known
     cdef readonly int64_t took, alone   # supersteps since the last message on any rank; that all may run alone now
     cdef int64_t[::1] number            # by rank
     cdef bint failed_before
@@ -211,59 +210,15 @@ cdef class Rounds(Steps):
             self.waits = 0
         return np.array(self.waiting[: self.waits])
 
-    # ---- borders ---------------------------------------------------------------------------------
+    # ---- masters ---------------------------------------------------------------------------------
 
-    def look_for_borders(self, int32_t[::1] known):
-        """Let the ranks run alone where they can; return how far each vertex is from a border here.
+    cdef void _note(self, Py_ssize_t failed):
+        if failed >= 0 and self.fault is None:
+            self.fault = tuple(np.asarray(self.faults[failed]).tolist()), self.superstep + self.ran - 1
+            self.said[FAILED] = 1
 
-        Pass what this returned for the same plan and directions, or None.
-        """
-        cdef int64_t i, r, n = self.view.num_local, first = 0, last = 0, mirrors
-        cdef int32_t *queue = &self.ids[0]
-        cdef int32_t[::1] free
-        if known is None:
-            known = np.full(n + 1, FAR, dtype=np.int32)
-            free = known
-            with nogil:
-                for i in range(self.view.num_masters, n):
-                    free[i] = -1
-                    queue[last] = <int32_t> i
-                    last += 1
-                mirrors = last
-                while first < mirrors:
-                    last = self._nearer(free, queue, queue[first], last)
-                    first += 1
-                for i in range(self.view.num_masters):
-                    for r in range(self.begin_of[i], self.begin_of[i + 1]):
-                        if self.told[self.peer[r], 0] <= self.place[r] < self.told[self.peer[r], 1] and free[i] > 0:
-                            free[i] = 0
-                            queue[last] = <int32_t> i
-                            last += 1
-                while first < last:
-                    last = self._nearer(free, queue, queue[first], last)
-                    first += 1
-        self.free_of = known
-        return np.asarray(known)
-
-    cdef int64_t _nearer(self, int32_t[::1] free, int32_t *queue, int32_t target, int64_t last) noexcept nogil:
-        """Append to the queue the masters that scatter to *target*, and are not in it; return its end."""
-        cdef int64_t k
-        cdef int32_t v
-        if self.scattered & GL_OUT:
-            for k in range(self.view.in_begin[target], self.view.in_begin[target + 1]):
-                v = self.view.in_neighbor[k]
-                if free[v] == FAR:
-                    free[v] = free[target] + 1
-                    queue[last] = v
-                    last += 1
-        if self.scattered & GL_IN:
-            for k in range(self.view.out_begin[target], self.view.out_begin[target + 1]):
-                v = self.view.out_neighbor[k]
-                if free[v] == FAR:
-                    free[v] = free[target] + 1
-                    queue[last] = v
-                    last += 1
-        return last
+    cdef inline void _flag(self, int32_t id) noexcept nogil:
+        self.view.signalled[id] = self.view.signal_blocks[id >> GL_SIGNAL_BLOCK] = 1
 
     cdef int64_t _free(self) noexcept nogil:
         """Return for how many supersteps those that wait do not need other ranks."""
@@ -274,16 +229,6 @@ cdef class Rounds(Steps):
         for i in range(self.waits):
             least = min(least, self.free_of[self.waiting[i]])
         return least
-
-    # ---- masters ---------------------------------------------------------------------------------
-
-    cdef void _note(self, Py_ssize_t failed):
-        if failed >= 0 and self.fault is None:
-            self.fault = tuple(np.asarray(self.faults[failed]).tolist()), self.superstep + self.ran - 1
-            self.said[FAILED] = 1
-
-    cdef inline void _flag(self, int32_t id) noexcept nogil:
-        self.view.signalled[id] = self.view.signal_blocks[id >> GL_SIGNAL_BLOCK] = 1
 
     cdef int64_t _taken(self) noexcept nogil:
         """List in `ids` the masters whose flags are set; clear these."""

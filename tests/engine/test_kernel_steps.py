@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab._kernels.borders import supersteps_before
 from gaslab._kernels.buckets import NEVER, Buckets
 from gaslab.engine.sync import kernel_steps
 from gaslab.engine.sync.kernel_steps import KernelRounds, KernelSteps
@@ -277,6 +278,29 @@ def test_ranks_run_alone_far_from_mirrors(ranks: Ranks, name: str) -> None:
         for *found, messages in ranks.run(long_chain, strategy, name):
             assert found == [1001, [1] * 1001, total]
             assert messages < most
+
+
+@pytest.mark.parametrize("directions", [0, 1, 2, 3])
+def test_borders_against_a_plain_search(directions: int) -> None:
+    draw = np.random.default_rng(directions)
+    for _ in range(60):
+        n, m = int(draw.integers(1, 40)), int(draw.integers(0, 60))
+        masters = int(draw.integers(0, n + 1))
+        ends = draw.integers(0, n, (2, m)).astype(np.int32)
+        order, again = np.argsort(ends[1], kind="stable"), np.argsort(ends[0], kind="stable")
+        begins = [np.append(0, np.cumsum(np.bincount(ends[k], minlength=n))).astype(np.int64) for k in (1, 0)]
+        replicated = np.flatnonzero(draw.random(masters) < 0.1).astype(np.int32)
+        rows = begins[0], ends[0][order], begins[1], ends[1][again]
+        found = supersteps_before(*rows, directions, masters, replicated)
+        known = np.full(n, 1 << 40)
+        known[masters:], known[replicated] = -1, 0
+        for _ in range(n + 2):
+            for source, target in ends.T.tolist():
+                if directions & 2 and source < masters:
+                    known[source] = min(known[source], known[target] + 1)
+                if directions & 1 and target < masters:
+                    known[target] = min(known[target], known[source] + 1)
+        assert np.minimum(known, 0x7FFFFFFF).tolist() == found[:n].tolist()
 
 
 @pytest.mark.parametrize("span", [3, 200, 100_000])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaslab._kernels import frontier, steps
+from gaslab._kernels import borders, frontier, steps
 from gaslab.compiler.tree import is_list
 from gaslab.engine.state import RunState
 from gaslab.engine.superstep_parts import Parts
@@ -108,7 +108,8 @@ class KernelRounds(KernelSteps):
         self._comm, self._local = exchange.comm, exchange.graph
         self._peers = [p for p in range(self._comm.size) if p != self._comm.rank]
         self._role, names = parts.mirrors.hearing
-        spreads = self._comm.allreduce(int(bool(exchange.owned(self._role))), "or")
+        self._replicated = exchange.replicated_masters(self._role)
+        spreads = self._comm.allreduce(int(self._replicated.size > 0), "or")
         self._steps.plan(
             self._comm.rank,
             0 if state.message is None else library.function("gl_combine_messages"),
@@ -162,9 +163,16 @@ class KernelRounds(KernelSteps):
 
     def _look_for_borders(self) -> None:
         """Let ranks run alone from now on; supersteps have cost more than the search for the borders."""
-        local, steps = self._local, self._steps
-        key = "borders", self._role, self._executor.view.scatter_edges
-        steps.look_for_borders(local.derived(local.in_neighbor, key, lambda: steps.look_for_borders(None)))
+        local, directions = self._local, int(self._executor.view.scatter_edges) if self._delivered else 0
+        rows = local.in_begin, local.in_neighbor, *(local.out()[:2] if directions else (None, None))
+
+        def search() -> np.ndarray:
+            found: np.ndarray = borders.supersteps_before(
+                *rows, directions, local.num_masters, self._replicated
+            )
+            return found
+
+        self._steps.free_of = local.derived(local.in_neighbor, ("borders", self._role, directions), search)
         self._knows_borders = True
 
     def _pull(self, replicas: np.ndarray, superstep: int) -> None:
