@@ -75,7 +75,7 @@ def both_ways(n: int, source: np.ndarray, target: np.ndarray, seed: int) -> Draw
 
 
 def rmat(scale: int, factor: int) -> Drawn:
-    """Return an R-MAT graph: a few hubs, short ways, no locality."""
+    """Return an R-MAT graph: a few hubs, short paths, no locality."""
     graph = gl.Graph.generate("rmat", scale=scale, edge_factor=factor, seed=1)
     source, target = (ends.astype(np.int64) for ends in graph.edges(on="all"))
     return drawn(1 << scale, source, target, seed=1)
@@ -89,7 +89,7 @@ def uniform(scale: int, factor: int) -> Drawn:
 
 
 def grid(scale: int, factor: int) -> Drawn:
-    """Return a grid, both directions of each edge, from which 5 % of the edges are missing: long ways.
+    """Return a grid, both directions of each edge, from which 5 % of the edges are missing: long paths.
 
     Searches begin in its middle row. From a corner of a large grid there are more shortest paths to the
     opposite corner than a float64 can count.
@@ -130,7 +130,7 @@ def web(scale: int, factor: int) -> Drawn:
 
 
 def chain(scale: int, factor: int) -> Drawn:
-    """Return cliques of 8 vertices in a row, each joined to the next by one edge: very long ways."""
+    """Return cliques of 8 vertices in a row, each joined to the next by one edge: very long paths."""
     n = 1 << scale
     first, second = np.triu_indices(CLIQUE, 1)
     begin = np.arange(0, n, CLIQUE)[:, None]

@@ -45,6 +45,7 @@ cdef class Rounds(Steps):
     cdef int64_t count, superstep       # the vertices in `ids`, which run now
     cdef int64_t until, ran             # the lowest bucket of other ranks; supersteps since the last message
     cdef public const int32_t[::1] free_of  # `supersteps_before` the border, by vertex; None until it is known
+    cdef readonly bint large
     cdef readonly int64_t took, alone   # supersteps since the last message on any rank; that all may run alone now
     cdef int64_t[::1] number            # by rank
     cdef bint failed_before
@@ -133,32 +134,51 @@ cdef class Rounds(Steps):
             self._take_waiting()
         return self.count
 
-    def run_alone(self):
-        """Run supersteps until a border is near; return how many vertices ran in each, and its seconds."""
+    def run_alone(self, int64_t most_pushed):
+        """Run supersteps until a border is near; return how many vertices ran in each, and its seconds.
+
+        It stops, with `large` set, before a scatter over more than *most_pushed* edges. Once that has been done
+        call `go_on`, and this again.
+        """
         cdef double start = _now(), end
         cdef Py_ssize_t failed = -1
+        cdef int64_t edges, before = self.ran
         sizes, seconds = np.empty(self.alone, dtype=np.int64), np.empty(self.alone)
         cdef int64_t[::1] size = sizes
         cdef double[::1] second = seconds
         cdef int32_t *ids = &self.ids[0]
+        self.large = False
         enter(self.view.stop)
         with nogil:
-            while self.count and failed < 0 and self.ran < self.alone:
+            while self.count and failed < 0:
                 failed = self._apply(ids, self.count, self.superstep + self.ran)
                 if failed < 0:
-                    failed = self._push(ids, self.count, self._edges(ids, self.count, self.scattered))
+                    edges = self._edges(ids, self.count, self.scattered)
+                    self.large = edges > most_pushed
+                    if self.large:
+                        break
+                    failed = self._push(ids, self.count, edges)
                 size[self.ran] = self.count
-                self.count = 0
-                self._wait(self._taken())
+                self._end_alone()
                 end = _now()
-                second[self.ran] = end - start
+                second[self.ran - 1] = end - start
                 start = end
-                self.ran += 1
-                if self.ran < self.alone and (not self.buckets or (self.lowest < self.until and self._free())):
-                    self._take_waiting()
             self.view.stop[1] = 0
         self._note(failed)
-        return sizes[: self.ran].tolist(), seconds[: self.ran].tolist()
+        return sizes[before : self.ran].tolist(), seconds[before : self.ran].tolist()
+
+    def go_on(self):
+        """End the superstep in which `run_alone` has stopped."""
+        with nogil:
+            self._end_alone()
+
+    cdef void _end_alone(self) noexcept nogil:
+        """Let those run next that the superstep has signalled, if this rank may run one more alone."""
+        self.count = 0
+        self.ran += 1
+        self._wait(self._taken())
+        if self.ran < self.alone and (not self.buckets or (self.lowest < self.until and self._free())):
+            self._take_waiting()
 
     def apply_waiting(self):
         """Gather and apply at the masters that wait; return messages to mirrors, None where there are none."""

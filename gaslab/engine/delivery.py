@@ -157,7 +157,7 @@ class Delivery:
         """Return whether the frontier *ids*, flagged active, has more edges than a push may."""
         view, edges, first, step = self.executor.view, 0, 0, FIRST_LOOK
         rows = [begin for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin)) if self.mask & bit]
-        while first < ids.size and edges <= self.most_pushed:  # hubs come first, so that a few often decide
+        while first < ids.size and edges <= self.most_pushed:  # hubs, if any, come first: a few often decide
             some = ids[first : first + step]
             edges += sum(frontier_kernel.count_edges(some, begin, self.executor.threads) for begin in rows)
             first, step = first + step, 4 * step

@@ -195,7 +195,9 @@ class Executor:
         """
         failed = table[table[:, 0] != 0]
         if failed.size:
-            first = np.lexsort((failed[:, 3], failed[:, 2] < 0, failed[:, 0] == phase_runner.TIMEOUT))[0]
+            together = self.moment == "superstep"  # which has the same number on every rank
+            when = failed[:, 3] if together else np.zeros(len(failed))
+            first = np.lexsort((when, failed[:, 2] < 0, failed[:, 0] == phase_runner.TIMEOUT))[0]
             code, gid, site, superstep = failed[first].tolist()
             vertex = self._ids.named(np.array([gid], np.int64))[0]
             raise self._error(code, vertex, site, superstep)

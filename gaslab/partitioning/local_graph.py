@@ -23,8 +23,8 @@ class LocalGraph:
     """The vertices and edges of one rank, with 32-bit local ids.
 
     Local ids: the masters first, then the mirrors grouped by the rank of their master and within
-    it out-only, both, in-only; in each group by falling number of local edges, ties by global id,
-    so that the values of hubs share cache lines. A slot is a position in `in_neighbor`; fields of
+    it out-only, both, in-only; in each group as `gaslab.partitioning.layout` says: by falling number of
+    local edges, ties by global id, or by global id alone. A slot is a position in `in_neighbor`; fields of
     edges are kept in the order of slots.
 
     Attributes

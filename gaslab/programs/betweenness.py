@@ -289,7 +289,9 @@ def betweenness(
         kind = weighted.WeightedEdgeBetweenness if edges else weighted.WeightedBetweenness
         columns["length"] = weight
     else:
-        parameters["lanes"] = _lanes(graph, turn, count, options.get("threads"))
+        parameters["lanes"] = _lanes(
+            graph, turn, count, options.get("threads"), options.get("timeout")
+        )
         kind = EdgeBetweenness if edges else ParallelBetweenness if parallel else Betweenness
     options = {**options, "columns": columns, "init": {"_turn": turn}, "edges": edges}
     result = run(kind(**parameters), graph, **options)
@@ -297,14 +299,14 @@ def betweenness(
     return result
 
 
-def _lanes(graph: gl.Graph, turn: Any, count: int, threads: int | None) -> int:
+def _lanes(graph: gl.Graph, turn: Any, count: int, threads: Any = None, timeout: Any = None) -> int:
     """Return how many sources share a round; on several ranks a superstep costs more than its vertices."""
     if count <= LANES_OF_LONG_PATHS:
         return LANES_OF_LONG_PATHS
     few = graph.num_vertices < FEW_VERTICES
     if few or graph.comm.size > 1 or spread_of_degrees(graph)[0] > HUBS:
         return LANES
-    search = run(_Search(), graph, init={"_turn": turn}, threads=threads)
+    search = run(_Search(), graph, init={"_turn": turn}, threads=threads, timeout=timeout)
     return LANES if search.iterations <= SHORT_PATHS else LANES_OF_LONG_PATHS
 
 

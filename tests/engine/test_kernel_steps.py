@@ -243,6 +243,69 @@ def test_a_fault_on_one_rank_ends_all(ranks: Ranks, strategy: str) -> None:
         assert "vertex 70 in superstep 70" in message
 
 
+class FaultyTwice(gl.VertexProgram):
+    """In superstep 1 apply fails at one vertex, and scatter would at all."""
+
+    bad: gl.VertexId
+
+    class Vertex(gl.Vertex):
+        one: int = 1
+
+    def apply(self, v: Vertex) -> None:
+        v.one = 1 // (1 if v.id != self.bad or self.superstep == 0 else 0)
+
+    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if 1 // (1 if self.superstep == 0 else 0) == nbr.one:
+            nbr.signal()
+
+
+def meets_two_faults(comm: Comm) -> list[str]:
+    messages, ends, can = [], np.random.default_rng(1).integers(0, 40, (2, 400)), KernelSteps.can
+    for allowed in (False, True):
+        with mock.patch.object(KernelSteps, "can", lambda parts, yes=allowed: yes and can(parts)):
+            with pytest.raises(gl.ExecutionError) as caught:
+                gl.run(FaultyTwice(bad=7), gl.Graph.from_edges(*ends, strategy="2d"))
+            messages.append(str(caught.value))
+    return messages
+
+
+@several_ranks
+def test_nothing_is_scattered_after_a_fault(ranks: Ranks) -> None:
+    for plain, fast in ranks.run(meets_two_faults):
+        assert plain == fast
+        assert "vertex 7 in superstep 1" in plain
+
+
+def pulls_alone(comm: Comm) -> list[Any]:
+    """Search from one end of a path to a dense part and on, far from mirrors, with and without the kernel."""
+    draw, found, can = np.random.default_rng(1), [], KernelSteps.can
+    path, tail, dense, other = np.arange(300), np.arange(2300, 3900), 20_000, 28_000  # the last is of rank 1
+    source = np.concatenate(
+        [path, draw.integers(300, 2300, dense), tail - 1, draw.integers(3900, 5900, other)]
+    )
+    target = np.concatenate(
+        [path + 1, draw.integers(300, 2300, dense), tail, draw.integers(3900, 5900, other)]
+    )
+    graph = gl.Graph.from_edges(source, target, strategy="chunk")
+    for allowed in (False, True):
+        with (
+            mock.patch.object(KernelSteps, "can", lambda parts, yes=allowed: yes and can(parts)),
+            mock.patch.object(kernel_steps, "EDGES_A_SUPERSTEP", 1 << 40),
+        ):
+            result = gl.bfs(graph, 0)
+        course = [(row["active"], row["delivery"]) for row in result.history]
+        assert comm.rank or ("pull" in [delivery for _, delivery in course[257:]])
+        assert all(row["seconds"] > 0 for row in result.history)
+        found.append((course, result.vertices["level"].tobytes()))
+    return found
+
+
+@pytest.mark.parametrize("ranks", [2], indirect=True)
+def test_large_supersteps_far_from_mirrors_are_pulled(ranks: Ranks) -> None:
+    for plain, alone in ranks.run(pulls_alone):
+        assert plain == alone
+
+
 def never_ends(comm: Comm) -> str:
     with pytest.raises(gl.TimeoutExpired) as caught:
         gl.run(Endless(first=0), gl.Graph.from_edges([0, 1], [1, 0]), timeout=0.3)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import gaslab as gl
+from gaslab._kernels import frontier
+from gaslab.compiler.python import block
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
 
@@ -117,3 +119,7 @@ def test_explain_shows_what_travels_by_id() -> None:
     (row,) = [t for t in gl.explain(Count).travels if t["what"] == "signals by id"]
     assert row["bytes"] == 16
     assert row["to"] == "to masters"
+
+
+def test_interpreted_programs_mark_the_blocks_of_the_kernels() -> None:
+    assert block.SIGNAL_BLOCK == frontier.SIGNAL_BLOCK

@@ -12,7 +12,7 @@ from gaslab.compiler.python import numerics, records
 from gaslab.compiler.python.rng import Random
 from gaslab.compiler.tree import RecordCombiner, Tree, element_of
 
-SIGNAL_BLOCK = 10  # GL_SIGNAL_BLOCK
+SIGNAL_BLOCK = 6  # GL_SIGNAL_BLOCK
 IN, OUT = 1, 2  # GL_IN, GL_OUT
 SCALAR = {"float": "float64", "int": "int64", "bool": "int64", "id": "int64"}  # dtypes of gl_scalar
 

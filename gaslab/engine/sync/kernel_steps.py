@@ -14,7 +14,7 @@ from gaslab.engine.superstep_parts import Parts
 from gaslab.parallel.tags import Tag
 
 MOST_STEPS, MOST_SECONDS = 256, 0.05  # until Python looks again: progress, Ctrl-C
-EDGES_A_SUPERSTEP = 4096  # which are walked in the time of a superstep on several ranks
+EDGES_A_SUPERSTEP = 4096  # edges walked in the time that a superstep takes on several ranks
 MOST_WAITING = 1 << 14  # vertices of a superstep on several ranks that is run here
 
 Ran = list[dict[str, Any]]  # the rows of the history, but for aggregates and the phase
@@ -124,6 +124,8 @@ class KernelRounds(KernelSteps):
 
     def run(self, signalled: np.ndarray, most: int) -> tuple[np.ndarray, Ran]:
         steps, comm, executor, most = self._steps, self._comm, self._executor, min(most, MOST_STEPS)
+        if not most:
+            return signalled, []
         if not self._knows_borders and self._supersteps * EDGES_A_SUPERSTEP > self._local.num_edges:
             self._look_for_borders()
         ran: Ran = []
@@ -132,26 +134,28 @@ class KernelRounds(KernelSteps):
         while True:
             count = steps.receive(signals, MOST_WAITING, most - agreed)
             agreed += steps.took
-            ran += [self._row(0, 0.0) for _ in range(agreed - len(ran))]  # which other ranks have run
+            if missing := agreed - len(ran):  # which other ranks have run, while this one waited
+                waited = (time.perf_counter() - began) / missing
+                ran += [self._row(0, waited) for _ in range(missing)]
+                began += missing * waited
             if count < 0:
                 break
             if steps.alone:
-                ran += [self._row(*figures) for figures in zip(*steps.run_alone(), strict=True)]
+                self._run_alone(ran)
             else:
                 ran.append(self._row(count, 0.0))
                 values = steps.apply_waiting()
                 edges = steps.hear(values and self._swap(values, Tag.SPREAD))
                 if edges <= self._delivery.most_pushed:
                     steps.scatter(edges)
-                else:
-                    self._pull(steps.replicas(), self._state.superstep + agreed)
-                    ran[-1]["delivery"] = "pull"
+                elif steps.fault is None:
+                    self._pull(ran)
             signals = self._swap(steps.signals(executor.fault is not None), Tag.COLLECT)
-            now, sent = time.perf_counter(), comm.bytes_sent
             if len(ran) > agreed:
+                now, sent = time.perf_counter(), comm.bytes_sent
                 ran[-1]["seconds"] = now - began - sum(row["seconds"] for row in ran[agreed:-1])
                 ran[-1]["bytes_sent"] = sent - before
-            began, before = now, sent
+                began, before = now, sent
         if ran:
             for row, size in zip(ran, comm.allreduce(np.array([row["active"] for row in ran])), strict=True):
                 row["active"] = int(size)
@@ -160,6 +164,21 @@ class KernelRounds(KernelSteps):
         self._count(ran)
         self._supersteps += len(ran)
         return steps.end(), ran
+
+    def _run_alone(self, ran: Ran) -> None:
+        """Add supersteps that need no other rank."""
+        steps, most_pushed = self._steps, self._delivery.most_pushed
+        while True:
+            ran += [self._row(*figures) for figures in zip(*steps.run_alone(most_pushed), strict=True)]
+            if not steps.large:
+                return
+            began = time.perf_counter()
+            ran.append(self._row(steps.replicas().size, 0.0))
+            self._pull(ran)
+            ran[-1]["seconds"] = time.perf_counter() - began
+            steps.go_on()
+            if self._executor.fault is not None:
+                return
 
     def _look_for_borders(self) -> None:
         """Let ranks run alone from now on; supersteps have cost more than the search for the borders."""
@@ -175,10 +194,12 @@ class KernelRounds(KernelSteps):
         self._steps.free_of = local.derived(local.in_neighbor, ("borders", self._role, directions), search)
         self._knows_borders = True
 
-    def _pull(self, replicas: np.ndarray, superstep: int) -> None:
-        active, view = self._state.active, self._executor.view
+    def _pull(self, ran: Ran) -> None:
+        """Pull the scatter of the last superstep."""
+        replicas, active, view = self._steps.replicas(), self._state.active, self._executor.view
+        ran[-1]["delivery"] = "pull"
         frontier.set_flags(active, replicas, 1)
-        view.superstep, view.all_active = superstep, 0
+        view.superstep, view.all_active = self._state.superstep + len(ran) - 1, 0
         self._delivery.scatter(replicas)
         frontier.set_flags(active, replicas, 0)
 
