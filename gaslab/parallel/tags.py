@@ -21,6 +21,8 @@ class Tag(IntEnum):
     CHANGES = 15  # of additive fields, to masters
     MOVED_VERTICES = 16  # of visit, with the right to write them
     PLACED_VERTICES = 17  # of visit, between masters and places
+    SMALL_SPREAD = 18  # as SPREAD and COLLECT, of small supersteps
+    SMALL_COLLECT = 19
     BATCH = 31  # without supersteps
     CLOCK = 41  # of rank 0, for a timeline
     NOTICE = 42  # of a rank that waits for others, has ended or has failed

@@ -49,16 +49,17 @@ class Layout:
         return self.near is not None and self.near >= MOST_NEAR
 
     def say(self) -> None:
-        """Write the layout to the log."""
+        """Write the layout to the log, for those who ask for details."""
         order = "in the order of ids" if self.keeps_ids else "by falling degree"
         near = "" if self.near is None else f", {self.near:.0%} of the edges within 1/{NEAR} of the ids"
-        log.info("vertices lie %s: spread of degrees %.2f%s", order, self.spread, near)
+        log.debug("vertices lie %s: spread of degrees %.2f%s", order, self.spread, near)
 
     def order(self, group: np.ndarray, degree: np.ndarray) -> np.ndarray:
-        """Return the int32 order of vertices by rising *group*, and then as the layout says."""
-        if self.keeps_ids:
-            return order_by_group(group, np.zeros_like(degree))
-        return order_by_group(group, degree)
+        """Return the int32 order of vertices by rising *group*, and then as the layout says.
+
+        Those without edges here come last.
+        """
+        return order_by_group(group, np.minimum(degree, 1) if self.keeps_ids else degree)
 
 
 def order_by_group(group: np.ndarray, degree: np.ndarray) -> np.ndarray:

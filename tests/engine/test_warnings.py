@@ -27,7 +27,7 @@ PROGRAMS = {"async": gl.programs.SmallestLabel(), "stale": gl.programs.PageRank(
 
 
 def graph_on(comm: Comm) -> gl.Graph:
-    return gl.Graph.from_edges(range(60), range(1, 61), comm=comm)
+    return gl.Graph.from_edges(range(60), range(1, 61), strategy="1d", comm=comm)
 
 
 def run(graph: gl.Graph, options: dict[str, Any]) -> gl.Result:

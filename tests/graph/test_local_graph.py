@@ -161,7 +161,7 @@ def test_the_layout_follows_from_degrees_and_ids(caplog: pytest.LogCaptureFixtur
     names = rng.permutation(n)
     hubs = (n * rng.random((2, 8 * n)) ** 3).astype(int)
     found = {}
-    with caplog.at_level("INFO", "gaslab"):
+    with caplog.at_level("DEBUG", "gaslab"):
         for kind, (source, target) in {
             "grid": ends, "shuffled": (names[ends[0]], names[ends[1]]), "hubs": hubs, "none": ([], [])
         }.items():  # fmt: skip

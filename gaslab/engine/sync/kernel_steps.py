@@ -130,7 +130,7 @@ class KernelRounds(KernelSteps):
             self._look_for_borders()
         ran: Ran = []
         agreed, began, before = 0, time.perf_counter(), comm.bytes_sent
-        signals = self._swap(steps.begin(signalled, executor.fault is not None), Tag.COLLECT)
+        signals = self._swap(steps.begin(signalled, executor.fault is not None), Tag.SMALL_COLLECT)
         while True:
             count = steps.receive(signals, MOST_WAITING, most - agreed)
             agreed += steps.took
@@ -145,12 +145,12 @@ class KernelRounds(KernelSteps):
             else:
                 ran.append(self._row(count, 0.0))
                 values = steps.apply_waiting()
-                edges = steps.hear(values and self._swap(values, Tag.SPREAD))
+                edges = steps.hear(values and self._swap(values, Tag.SMALL_SPREAD))
                 if edges <= self._delivery.most_pushed:
                     steps.scatter(edges)
                 elif steps.fault is None:
                     self._pull(ran)
-            signals = self._swap(steps.signals(executor.fault is not None), Tag.COLLECT)
+            signals = self._swap(steps.signals(executor.fault is not None), Tag.SMALL_COLLECT)
             if len(ran) > agreed:
                 now, sent = time.perf_counter(), comm.bytes_sent
                 ran[-1]["seconds"] = now - began - sum(row["seconds"] for row in ran[agreed:-1])
