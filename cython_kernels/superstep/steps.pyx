@@ -248,4 +248,5 @@ cdef class Steps:
         return failed
 
 
+include "messages.pxi"
 include "rounds.pxi"

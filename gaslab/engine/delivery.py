@@ -86,11 +86,6 @@ class Delivery:
         """The most edges of a frontier that is pushed."""
         return int(self._edges / self._factor) if self._pull_allowed else 4 * self._edges
 
-    @property
-    def same_either_way(self) -> bool:
-        """Whether a scatter may be pushed where it would be pulled, with the same result to the bit."""
-        return not (self._inexact and self._pull_allowed)
-
     def deliver(self) -> np.ndarray:
         """Bring all signals to the masters; return those signalled here, ascending, their flags cleared."""
         state = self.state

@@ -105,8 +105,8 @@ class Mirrors:
         return sections, next((s.role for s in sections if s.role in (self._scatter, ALL)), self._scatter)
 
     @property
-    def hearing(self) -> tuple[int, frozenset[str]]:
-        """The role of all mirrors that hear of a superstep, and the fields of which they hear."""
+    def spread_always(self) -> tuple[int, frozenset[str]]:
+        """The role of all mirrors to which a superstep spreads, and the fields that it does."""
         names = frozenset(name for name in self.tree.writes("apply") - self._seldom if self._roles[name])
         role = self._scatter
         for name in names:

@@ -135,7 +135,7 @@ class Betweenness(gl.VertexProgram):
 
     def come_back(self, v: Vertex, total: Total) -> None:
         level = v._level  # at which it is to run
-        if self.superstep == self.deepest + self.deepest + 1 - level:
+        if self.superstep == 2 * self.deepest + 1 - level:
             level = -1  # the next one above
             for k in range(self.lanes):
                 if v._levels[k] == v._level:
@@ -289,9 +289,7 @@ def betweenness(
         kind = weighted.WeightedEdgeBetweenness if edges else weighted.WeightedBetweenness
         columns["length"] = weight
     else:
-        parameters["lanes"] = _lanes(
-            graph, turn, count, options.get("threads"), options.get("timeout")
-        )
+        parameters["lanes"] = _lanes(graph, turn, count, options)
         kind = EdgeBetweenness if edges else ParallelBetweenness if parallel else Betweenness
     options = {**options, "columns": columns, "init": {"_turn": turn}, "edges": edges}
     result = run(kind(**parameters), graph, **options)
@@ -299,14 +297,15 @@ def betweenness(
     return result
 
 
-def _lanes(graph: gl.Graph, turn: Any, count: int, threads: Any = None, timeout: Any = None) -> int:
+def _lanes(graph: gl.Graph, turn: Any, count: int, options: Mapping[str, Any]) -> int:
     """Return how many sources share a round; on several ranks a superstep costs more than its vertices."""
     if count <= LANES_OF_LONG_PATHS:
         return LANES_OF_LONG_PATHS
     few = graph.num_vertices < FEW_VERTICES
     if few or graph.comm.size > 1 or spread_of_degrees(graph)[0] > HUBS:
         return LANES
-    search = run(_Search(), graph, init={"_turn": turn}, threads=threads, timeout=timeout)
+    alike = {name: options[name] for name in ("threads", "timeout") if name in options}
+    search = run(_Search(), graph, init={"_turn": turn}, **alike)
     return LANES if search.iterations <= SHORT_PATHS else LANES_OF_LONG_PATHS
 
 

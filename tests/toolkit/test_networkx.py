@@ -315,7 +315,7 @@ PAIRS = {
 }  # fmt: skip
 
 
-CENTRALITIES = {  # compared by test_centrality.py
+CENTRALITIES = {  # compared by test_centrality.py and test_eigenvector_and_katz.py
     "betweenness": "betweenness_centrality edge_betweenness_centrality",
     "closeness": "closeness_centrality",
     "harmonic": "harmonic_centrality",

@@ -107,7 +107,7 @@ class KernelRounds(KernelSteps):
         assert library is not None
         self._comm, self._local = exchange.comm, exchange.graph
         self._peers = [p for p in range(self._comm.size) if p != self._comm.rank]
-        self._role, names = parts.mirrors.hearing
+        self._role, names = parts.mirrors.spread_always
         self._replicated = exchange.replicated_masters(self._role)
         spreads = self._comm.allreduce(int(self._replicated.size > 0), "or")
         self._steps.plan(
@@ -119,20 +119,18 @@ class KernelRounds(KernelSteps):
             exchange.places(self._role),
             _rows(state, names) if spreads else None,
         )
-        self._supersteps = 0  # which have run here
-        self._knows_borders = not self._delivery.same_either_way  # else a superstep alone may have to pull
+        self._supersteps = 0  # of all ranks together
+        self._knows_borders = False
 
     def run(self, signalled: np.ndarray, most: int) -> tuple[np.ndarray, Ran]:
         steps, comm, executor, most = self._steps, self._comm, self._executor, min(most, MOST_STEPS)
         if not most:
             return signalled, []
-        if not self._knows_borders and self._supersteps * EDGES_A_SUPERSTEP > self._local.num_edges:
-            self._look_for_borders()
         ran: Ran = []
         agreed, began, before = 0, time.perf_counter(), comm.bytes_sent
         signals = self._swap(steps.begin(signalled, executor.fault is not None), Tag.SMALL_COLLECT)
         while True:
-            count = steps.receive(signals, MOST_WAITING, most - agreed)
+            count = steps.unpack_collect(signals, MOST_WAITING, most - agreed)
             agreed += steps.took
             if missing := agreed - len(ran):  # which other ranks have run, while this one waited
                 waited = (time.perf_counter() - began) / missing
@@ -143,14 +141,8 @@ class KernelRounds(KernelSteps):
             if steps.alone:
                 self._run_alone(ran)
             else:
-                ran.append(self._row(count, 0.0))
-                values = steps.apply_waiting()
-                edges = steps.hear(values and self._swap(values, Tag.SMALL_SPREAD))
-                if edges <= self._delivery.most_pushed:
-                    steps.scatter(edges)
-                elif steps.fault is None:
-                    self._pull(ran)
-            signals = self._swap(steps.signals(executor.fault is not None), Tag.SMALL_COLLECT)
+                self._run_together(count, ran)
+            signals = self._swap(steps.pack_collect(executor.fault is not None), Tag.SMALL_COLLECT)
             if len(ran) > agreed:
                 now, sent = time.perf_counter(), comm.bytes_sent
                 ran[-1]["seconds"] = now - began - sum(row["seconds"] for row in ran[agreed:-1])
@@ -162,8 +154,21 @@ class KernelRounds(KernelSteps):
         if steps.fault is not None:
             self._fail(*steps.fault)
         self._count(ran)
-        self._supersteps += len(ran)
         return steps.end(), ran
+
+    def _run_together(self, count: int, ran: Ran) -> None:
+        """Add a superstep, of so many masters here."""
+        steps = self._steps
+        ran.append(self._row(count, 0.0))
+        values = steps.gather_apply()
+        edges = steps.unpack_spread(values and self._swap(values, Tag.SMALL_SPREAD))
+        if edges <= self._delivery.most_pushed:
+            steps.scatter(edges)
+        elif steps.fault is None:
+            self._pull(ran)
+        self._supersteps += 1
+        if not self._knows_borders and self._supersteps * EDGES_A_SUPERSTEP > self._local.num_edges:
+            self._look_for_borders()
 
     def _run_alone(self, ran: Ran) -> None:
         """Add supersteps that need no other rank."""
