@@ -88,7 +88,7 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from typing_extensions import dataclass_transform
+    from typing_extensions import Self, dataclass_transform
 else:
 
     def dataclass_transform(**_: Anything) -> Callable[[Anything], Anything]:
@@ -282,6 +282,10 @@ class VertexProgram:
 
     def __fingerprint__(self) -> Anything:
         return [type(self), self.parameters()]
+
+    def __replace__(self, **changes: Anything) -> Self:
+        """Return the program with other values of some parameters, as ``copy.replace`` does."""
+        return type(self)(**{**self.parameters(), **changes})
 
     def parameters(self) -> dict[str, Anything]:
         """Return the parameters by name, defaults included."""

@@ -24,7 +24,7 @@ from gaslab.engine.bound_program import bind
 from gaslab.engine.build import build_synchronous
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
-from gaslab.engine.run import compile_program
+from gaslab.engine.execute import compile_program
 from gaslab.engine.state import RunState
 from gaslab.engine.sync.driver import SyncDriver
 from gaslab.engine.visit.sweep import Visits

@@ -41,14 +41,15 @@ class Library:
         self._handle = ctypes.CDLL(path)
         self.path = path
         self.cached = cached
+        self._functions: dict[str, int] = {}
 
     def function(self, name: str) -> int:
         """Return the address of a range function, 0 where the program has none of this name."""
-        try:
-            symbol = getattr(self._handle, name)
-        except AttributeError:
-            return 0
-        return ctypes.cast(symbol, ctypes.c_void_p).value or 0
+        if name not in self._functions:
+            symbol = getattr(self._handle, name, None)
+            found = None if symbol is None else ctypes.cast(symbol, ctypes.c_void_p).value
+            self._functions[name] = found or 0
+        return self._functions[name]
 
     @property
     def abi(self) -> int:

@@ -24,6 +24,20 @@ from gaslab.program import VertexProgram
 Done = Callable[[Any], Any]
 
 
+@dataclass(frozen=True)
+class BoundColumns:
+    """The graph's columns from which fields start, and the other edge fields."""
+
+    edge_fields: list[Any]  # those that are drawn are functions
+    of_vertices: dict[str, np.ndarray]
+    written: frozenset[str]  # the edge fields that the program writes
+
+    @property
+    def constant(self) -> bool:
+        """Whether another run of the program can have the same arrays."""
+        return not self.written and not any(map(callable, self.edge_fields))
+
+
 @dataclass
 class BoundProgram:
     """The values with which the phases of one program run, on one rank."""
@@ -34,9 +48,7 @@ class BoundProgram:
     stopping: list[Stopping]  # of each phase
     done: Done | None  # of a program of several phases, which may begin them anew
     params: list[Any]
-    edge_fields: list[Any]  # those that are drawn are not yet
-    written: frozenset[str]  # the edge fields that the program writes
-    columns: dict[str, np.ndarray]  # vertex fields that start from columns of the graph
+    columns: BoundColumns
     initial_values: dict[str, Any]  # of vertex fields, from the caller
     starts: InitialDraws
     initial_frontier: InitialFrontier | None
@@ -48,28 +60,42 @@ class BoundProgram:
         return self.compiled[0].tree
 
 
+def bind_columns(
+    compiled: tuple[Compiled, ...], graph: Graph, options: Options, starts: InitialDraws
+) -> BoundColumns:
+    """Return the columns of *graph* that a program reads (collective)."""
+    tree = compiled[0].tree
+    written = frozenset(name for one in compiled for name in one.tree.written_edges())
+    edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
+    return BoundColumns(edge_fields, bind_vertex_fields(tree, graph, options.columns), written)
+
+
 def bind(
-    compiled: tuple[Compiled, ...], program: VertexProgram, graph: Graph, options: Options
+    compiled: tuple[Compiled, ...],
+    program: VertexProgram,
+    graph: Graph,
+    options: Options,
+    columns: BoundColumns | None = None,
 ) -> BoundProgram:
-    """Return the program's values on *graph*: its parameters, columns and initial values (collective)."""
+    """Return the program's values on *graph*: its parameters, columns and initial values (collective).
+
+    *columns* are those of an earlier run, if they are constant.
+    """
     tree = compiled[0].tree
     dones, done = _done_functions(program)
     stopping = [
         Stopping(one.tree, own, program, graph, options.max_iterations, options.cancellation)
         for one, own in zip(compiled, dones, strict=True)
     ]
-    written = frozenset(name for one in compiled for name in one.tree.written_edges())
     params = bind_parameters(tree, program, graph)
     starts = InitialDraws(graph, options.seed, program.parameters())
-    edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
-    columns = bind_vertex_fields(tree, graph, options.columns)
+    columns = columns or bind_columns(compiled, graph, options, starts)
     trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
     return BoundProgram(
-        compiled, program, graph, stopping, done, params, edge_fields, written, columns, values, starts,
-        initial, trace,
-    )  # fmt: skip
+        compiled, program, graph, stopping, done, params, columns, values, starts, initial, trace
+    )
 
 
 def _done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:

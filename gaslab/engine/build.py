@@ -23,10 +23,12 @@ from gaslab.language.visit_ways import ways_of
 from gaslab.replication.exchange import Exchange
 
 
-def build_synchronous(bound: BoundProgram, options: Options, observe: Observer) -> list[Synchronous]:
+def build_synchronous(
+    bound: BoundProgram, options: Options, observe: Observer, exchange: Exchange
+) -> list[Synchronous]:
     """Return the engine of each phase (collective)."""
     cls, engines = type(bound.program), []
-    for parts in _build_parts(bound, options, observe):
+    for parts in _build_parts(bound, options, observe, exchange):
         visits = None
         if "visit" in parts.state.tree.functions:
             visits = Visits(parts.executor, parts.state, bound.graph, ways_of(bound.program))
@@ -34,19 +36,22 @@ def build_synchronous(bound: BoundProgram, options: Options, observe: Observer) 
     return engines
 
 
-def build_stale(bound: BoundProgram, options: Options, staleness: int, observe: Observer) -> Stale:
+def build_stale(
+    bound: BoundProgram, options: Options, staleness: int, observe: Observer, exchange: Exchange
+) -> Stale:
     """Return the engine of a program under bounded staleness, which has one phase (collective)."""
-    (parts,) = _build_parts(bound, options, observe)
+    (parts,) = _build_parts(bound, options, observe, exchange)
     return Stale(parts, staleness)
 
 
-def _build_parts(bound: BoundProgram, options: Options, observe: Observer) -> list[Parts]:
+def _build_parts(
+    bound: BoundProgram, options: Options, observe: Observer, exchange: Exchange
+) -> list[Parts]:
     graph = bound.graph
-    exchange = Exchange(graph.local, observe.comm(graph.comm))
     rooms = lists.rooms(tuple(one.tree for one in bound.compiled), graph, bound.initial_values)
     if any(walks_out_rows(one.tree, graph) for one in bound.compiled):
         graph.local.out()  # before there are fields: while edges are sorted they take 16 bytes more each
-    edge_fields = drawn(bound.edge_fields)
+    edge_fields = drawn(bound.columns.edge_fields)
     found: list[Parts] = []
     for one in bound.compiled:
         state = _new_state(one, bound, edge_fields, found[0].state if found else None, rooms)
@@ -72,7 +77,7 @@ def _new_state(
     state = RunState.create(one.tree, graph, edge_fields, bound.starts, first, rooms)
     if first is not None:
         return state
-    state.set_values(bound.columns)
+    state.set_values(bound.columns.of_vertices)
     state.initial_fields = state.set_values(bound.initial_values)
     if bound.initial_frontier is not None:
         state.initial, messages = bound.initial_frontier.local(graph.local.gid[: graph.local.num_masters])

@@ -27,6 +27,7 @@ from gaslab.replication.exchange import Exchange, Packed, Signals
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
 # its first hit; a message needs every edge, which costs about three fifths of a pushed one.
 PULL_SIGNALS, PULL_MESSAGES = 16.0, 1.6
+ALWAYS_PUSHED = 1024  # edges of a frontier that is pushed on any graph: looking for targets takes longer
 FIRST_LOOK = 1 << 13  # vertices of a frontier whose edges are counted before it is known to be large
 
 
@@ -46,7 +47,7 @@ class Delivery:
         self._inexact |= tree.posts  # two threads may post to one total
         # Pull may look at an edge from its other end only, and at no edge twice.
         self._pull_allowed = tree.can_pull
-        self._factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
+        factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
         itself = any(signal.target == "v" for signal in tree.signals("scatter"))
         self.role = across(self.mask) | (self.mask if itself else 0)  # of those that may hold signals
         self.remote: RemoteSignals | None = None
@@ -57,7 +58,9 @@ class Delivery:
         if self._applied and self._unordered:
             executor.alone = frozenset(["gl_apply", "gl_gather_apply"])
         local = executor.local
-        self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
+        edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
+        # The most edges of a frontier that is pushed.
+        self.most_pushed = max(int(edges / factor), ALWAYS_PUSHED) if self._pull_allowed else 4 * edges
         self.push_threads = 1 if self._inexact else executor.threads
         self._edge_sums = EdgeSums(executor, tree) if tree.contributed_edges() else None
         self.last = ""  # how the last scatter on this rank went
@@ -80,11 +83,6 @@ class Delivery:
             executor.over("gl_scatter_push", ids, self.mask, threads=threads)
         if self._edge_sums is not None:
             self._edge_sums.apply_deltas(ids)
-
-    @property
-    def most_pushed(self) -> int:
-        """The most edges of a frontier that is pushed."""
-        return int(self._edges / self._factor) if self._pull_allowed else 4 * self._edges
 
     def deliver(self) -> np.ndarray:
         """Bring all signals to the masters; return those signalled here, ascending, their flags cleared."""

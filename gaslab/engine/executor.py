@@ -164,6 +164,8 @@ class Executor:
 
         Raises a fault of any rank on all of them, naming the vertex and the user's line.
         """
+        if self._comm.size == 1 and self.fault is None:
+            return numbers[None]
         with self.observe.stage("agree"):
             mine = np.concatenate([np.array(self.fault or (0, 0, 0, 0), np.int64), numbers])
             table = self._comm.allgather_row(mine)

@@ -1,45 +1,20 @@
-"""`run`: one vertex program on one graph, from parameters to a `Result`.
-
-A run has five steps; the result of each is the input of the next: the arguments are checked (`Options`), the
-program is compiled, it is bound to the graph (`BoundProgram`), a driver runs it to its end, and the values of
-all ranks are collected into a `Result`.
-"""
+"""`run`: one vertex program on one graph, from parameters to a `Result`; it is a job that runs once."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from gaslab import errors
-from gaslab.compiler import Compiled, compile_phases
-from gaslab.engine import lists
-from gaslab.engine.asynchronous.check import check_program as check_asynchronous
-from gaslab.engine.asynchronous.driver import AsynchronousDriver
-from gaslab.engine.bind import check_ends, check_sides, shapes_of
-from gaslab.engine.bound_program import BoundProgram, bind
-from gaslab.engine.build import build_stale, build_synchronous
-from gaslab.engine.engines import Async, Engine, Reference, Stale, Sync
+from gaslab.engine.engines import Engine
 from gaslab.engine.initial_frontier import Start
-from gaslab.engine.metrics import run_metrics
-from gaslab.engine.observe.observer import Observer
+from gaslab.engine.job import Job
 from gaslab.engine.observe.progress import Say
-from gaslab.engine.observe.timeline import Timeline
-from gaslab.engine.options import Options, check
-from gaslab.engine.stale.driver import StaleDriver
-from gaslab.engine.stale.step import check_program as check_stale
-from gaslab.engine.sync.driver import SyncDriver
+from gaslab.engine.options import Options
 from gaslab.graph.graph import Graph
-from gaslab.language.precision import program_in
-from gaslab.parallel import launch
 from gaslab.parallel.collective import collective
 from gaslab.program import VertexProgram
 from gaslab.results.result import Result
-from gaslab.results.trace import collect as collect_trace
-
-Driver = SyncDriver | AsynchronousDriver | StaleDriver
 
 
 @collective(exempt=("threads",))
@@ -149,123 +124,4 @@ def run(
 
 def run_by(options: Options, program: VertexProgram, graph: Graph) -> Result:
     """Run a program on a graph, as `run` does, by `Options` (collective)."""
-    options = check(program, graph, options)
-    program = program_in(program, options.precision)
-    if options.strategy is not None:
-        graph = graph.partitioned(options.strategy)
-    if isinstance(options.engine, Reference):
-        from gaslab.engine.reference_run import reference_run
-
-        return reference_run(program, graph, options)
-    drawing = None
-    if options.timeline is not None:
-        drawing = Timeline(graph.comm, options.timeline, graph.source.split(", "))
-    began, sent_before = time.perf_counter(), graph.comm.bytes_sent
-    options = replace(options, threads=_threads(graph, options))
-    launch.say_small(graph.num_edges, graph.comm.size, graph.comm.rank)
-    compiled, options = compile_program(program, graph, options)
-    bound = bind(compiled, program, graph, options)
-    observe = Observer(graph.comm, options, drawing, bound.trace)
-    built = time.perf_counter()
-    observe.prepared(began, built)
-    driver = new_driver(bound, options, observe)
-    drive(driver, options, observe)
-    seconds = {"build": built - began, "compute": time.perf_counter() - built}
-    sent = graph.comm.bytes_sent - sent_before + driver.bytes_posted
-    return _collect(driver, bound, options, observe, sent, seconds)
-
-
-# ---- before the run --------------------------------------------------------------------------------
-
-
-def _threads(graph: Graph, options: Options) -> int:
-    """Return the threads of each rank; warns where the engine cannot use the number asked for."""
-    threads, comm = options.threads, graph.comm
-    if isinstance(options.engine, Async) and (threads or 1) > 1:
-        errors.warn_user(
-            f"engine='async' runs a rank's vertices on one thread: of threads={threads} only init and the "
-            f"aggregators have any use; for more cores start more ranks (mpiexec -n {threads})",
-            errors.PerformanceWarning,
-            comm.rank,
-        )
-    return launch.choose_threads(threads, comm.local_ranks, comm.rank)
-
-
-def compile_program(
-    program: VertexProgram, graph: Graph, options: Options
-) -> tuple[tuple[Compiled, ...], Options]:
-    """Return the compiled phases, checked for the graph and the engine; and the completed options."""
-    compiled = compile_phases(type(program), graph.comm, options.compile, shapes_of(program), graph.num_edges)
-    trees = [one.tree for one in compiled]
-    check_ends(trees, graph.directed)
-    check_sides(trees, graph)
-    if options.trace is not None and not isinstance(options.engine, Sync):
-        raise errors.UsageError("trace= follows supersteps; give it to engine='sync' or engine='reference'")
-    if isinstance(options.engine, Stale):
-        check_stale(trees)
-    if isinstance(options.engine, Async):
-        has_libraries = all(one.library is not None for one in compiled)
-        options = replace(options, engine=check_asynchronous(trees, has_libraries, options.engine))
-    return compiled, options
-
-
-# ---- the run ---------------------------------------------------------------------------------------
-
-
-def new_driver(bound: BoundProgram, options: Options, observe: Observer) -> Driver:
-    """Return the driver that runs the program to its end."""
-    if isinstance(options.engine, Stale):
-        return StaleDriver(build_stale(bound, options, options.engine.staleness, observe), bound, observe)
-    engines = build_synchronous(bound, options, observe)
-    if isinstance(options.engine, Async):
-        return AsynchronousDriver(engines[0], bound, options.engine, options.seed, observe)
-    return SyncDriver(engines, bound, options, observe)
-
-
-def drive(driver: Driver, options: Options, observe: Observer) -> None:
-    """Run the program to its end; a run that fails still writes its timeline."""
-    with options.cancellation, observe:
-        try:
-            driver.run()
-        except (errors.ExecutionError, errors.TimeoutExpired):  # on every rank
-            observe.write()
-            raise
-
-
-# ---- after the run ---------------------------------------------------------------------------------
-
-
-def _collect(
-    driver: Driver,
-    bound: BoundProgram,
-    options: Options,
-    observe: Observer,
-    sent: int,
-    seconds: dict[str, float],
-) -> Result:
-    """Return the result of all ranks, on the ranks of ``on=`` (collective)."""
-    tree, state, graph, comm = bound.tree, driver.state, bound.graph, bound.graph.comm
-    if not driver.converged:
-        if isinstance(options.engine, Async):
-            errors.warn_unfinished(tree.name, state.updates, comm.rank, "updates", "max_updates")
-        else:
-            errors.warn_unfinished(tree.name, state.superstep, comm.rank)
-    metrics = run_metrics(
-        bound.program, graph, options, state.superstep, driver.converged, state.updates, sent, seconds
-    )
-    metrics |= driver.figures()
-    observe.write()
-    result = Result.collect(
-        graph,
-        {v.name: v.storage for v in (*tree.vertex_fields, *tree.edge_fields)},
-        lists.answers(graph, tree, state.fields),
-        {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in bound.written},
-        metrics, observe.history, driver.converged, state.superstep, options.on, options.edges,
-    )  # fmt: skip
-    result.aggregates = state.named_aggregates()
-    for field, values in zip(tree.edge_fields, state.edge_fields, strict=True):
-        if field.name == options.handed:
-            result.handed = values
-    if observe.trace is not None:
-        result.trace = collect_trace(graph, observe.trace.rows)
-    return result
+    return Job(program, graph, options).answer({}, {})

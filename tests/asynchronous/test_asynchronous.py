@@ -111,7 +111,7 @@ def test_pagerank_by_signals_comes_within_its_tolerance(ranks: Ranks) -> None:
 def colouring(comm: Comm, drawn: Drawn, strategy: str, scheduler: str) -> tuple[int, int, bool, int]:
     """Return the edges of one colour, overlaps of scopes here, whether all ran once, the number of locks."""
     graph = drawn.build(comm, strategy)
-    module = importlib.import_module("gaslab.engine.run")
+    module = importlib.import_module("gaslab.engine.execute")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "AsynchronousDriver", Recorded)
         result = gl.run(

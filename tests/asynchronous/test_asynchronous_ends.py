@@ -49,7 +49,7 @@ def graph_of(kind: int) -> Drawn:
 @contextlib.contextmanager
 def compiled_once() -> Iterator[None]:
     """Parse and emit each program once, not in every run."""
-    module, known = importlib.import_module("gaslab.engine.run"), {}
+    module, known = importlib.import_module("gaslab.engine.execute"), {}
     compile_phases = module.compile_phases
 
     def compiled(program: type, *arguments: Any) -> Any:

@@ -25,7 +25,7 @@ INNER = {"Graph.from_edge_list", "Graph.first_edge", "Graph.check_column", "Grap
          "VertexSet.of_ids", "Result.collect", "Result.replaced",
          "VertexIds.locate", "VertexIds.named", "VertexIds.named_alone", "VertexIds.marked",
          "VertexIds.begin_lookup", "VertexIds.begin_whole",
-         "TopicModel.write", "TopicModel.recounted", "TopicModel.probabilities"}  # fmt: skip
+         "TopicModel.write", "TopicModel.recounted", "TopicModel.probabilities", "Job.ready", "Job.answer"}  # fmt: skip
 OPTIONS = inspect.Parameter.VAR_KEYWORD
 OPEN = (OPTIONS, inspect.Parameter.VAR_POSITIONAL)
 

@@ -184,7 +184,7 @@ def ranks_of(
         mock.patch.object(make_machine, "IN_FLIGHT", IN_FLIGHT),
         mock.patch.object(make_machine, "BIG", big),
         mock.patch.object(make_machine, "MAX_BYPASS", max_bypass),
-        mock.patch.object(importlib.import_module("gaslab.engine.run"), "AsynchronousDriver", Paused),
+        mock.patch.object(importlib.import_module("gaslab.engine.execute"), "AsynchronousDriver", Paused),
         mock.patch.object(Paused, "made", made, create=True),
     ):
         run_ranks(size, prepare)

@@ -48,7 +48,7 @@ class Run:
 @contextmanager
 def compiled_once() -> Iterator[None]:
     """Parse and emit each program once, not in every run."""
-    module, known = importlib.import_module("gaslab.engine.run"), _known
+    module, known = importlib.import_module("gaslab.engine.execute"), _known
 
     def compiled(program: type, *arguments: Any) -> Any:
         return known.get(program) or known.setdefault(program, compile_phases(program, *arguments))

@@ -103,6 +103,7 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
         merge=merge,
         rng=declared.rng,
         precision=declared.precision,
+        lengths=tuple(declared.baked),
     )
     check_tree(declared, tree)
     check_caching(declared, tree)

@@ -76,7 +76,7 @@ class SyncDriver:
     def _written(self) -> list[int]:
         """Return the edge fields that the program writes."""
         fields = self._bound.tree.edge_fields
-        return [k for k, field in enumerate(fields) if field.name in self._bound.written]
+        return [k for k, field in enumerate(fields) if field.name in self._bound.columns.written]
 
     @property
     def _engine(self) -> Synchronous:

@@ -1,0 +1,317 @@
+"""`Job`: a program prepared for one graph, which runs often, with other parameters and initial values.
+
+A run has five steps; the result of each is the input of the next: the arguments are checked (`Options`),
+the program is compiled, it is bound to the graph (`BoundProgram`), a driver runs it to its end, and the
+values of all ranks are collected into a `Result`. A job keeps what does not change from run to run: the
+compiled program, the columns it reads, and the plan of its messages.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gaslab import errors
+from gaslab.cancellation import Cancellation
+from gaslab.compiler import Compiled
+from gaslab.engine.bind import shapes_of
+from gaslab.engine.bound_program import BoundColumns, bind
+from gaslab.engine.engines import Engine, Reference
+from gaslab.engine.execute import collect, compile_program, drive, new_driver, threads_of
+from gaslab.engine.initial_frontier import Start
+from gaslab.engine.observe.observer import Observer
+from gaslab.engine.observe.progress import Say
+from gaslab.engine.observe.timeline import Timeline
+from gaslab.engine.options import Options, check
+from gaslab.graph.graph import Graph
+from gaslab.language.precision import program_in
+from gaslab.parallel import launch
+from gaslab.parallel.collective import collective
+from gaslab.parallel.fingerprint import fingerprint
+from gaslab.program import VertexProgram
+from gaslab.replication.exchange import Exchange
+from gaslab.results.result import Result
+
+Shapes = tuple[tuple[str, int], ...]
+
+
+@dataclass
+class Prepared:
+    """What the runs of one program with the same lengths of fields share."""
+
+    compiled: tuple[Compiled, ...]
+    engine: Engine  # with the options that follow from the program
+    columns: BoundColumns | None = None  # where they are constant, from the first run on
+
+
+class Job:
+    """A program that is ready to run on a graph, as often as wanted; `gaslab.prepare` makes one.
+
+    It holds memory of the graph's size until it is closed: ``with gl.prepare(...) as job:``. After an error,
+    a timeout or Ctrl-C it can be run again.
+
+    Attributes
+    ----------
+    program : VertexProgram
+        With the parameters of a run that is given none.
+    graph : Graph
+    """
+
+    def __init__(self, program: VertexProgram, graph: Graph, options: Options) -> None:
+        self._options = options = check(program, graph, options)
+        self.program = program_in(program, options.precision)
+        self.graph = graph if options.strategy is None else graph.partitioned(options.strategy)
+        self._prepared: dict[Shapes, Prepared] = {}
+        self._exchange: Exchange | None = None
+        self._state = ""  # why it cannot be run, if it cannot
+        self._mark = b""
+
+    # ---- the public face ---------------------------------------------------------------------------
+
+    @collective()
+    def run(
+        self,
+        *,
+        init: Mapping[str, Any] | Result | str | os.PathLike[str] | None = None,
+        start: Start | None = None,
+        seed: int | None = None,
+        max_iterations: int | None = None,
+        **parameters: Any,
+    ) -> Result:
+        """Run the program once; collective, as `gaslab.run` with the same arguments.
+
+        Parameters
+        ----------
+        init, start
+            As of `gaslab.run`. A result must be of a run on this graph.
+        seed, max_iterations : int, optional
+            In place of those given to `gaslab.prepare`.
+        **parameters
+            Parameters of the program, in place of those of its instance. One that is the length of a field
+            makes other machine code, which is kept, too. A parameter called ``seed`` or ``max_iterations``
+            goes before the argument of that name.
+
+        Returns
+        -------
+        Result
+            Its ``metrics["seconds"]`` count this run alone.
+
+        Raises
+        ------
+        UsageError
+            The job is closed or is running; an argument is wrong; ``init=`` is a result of another graph.
+        ExecutionError, TimeoutExpired, VertexNotFound, KeyboardInterrupt
+            As of `gaslab.run`.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
+        >>> with gl.prepare(gl.programs.Levels(source=0), graph) as job:
+        ...     [job.run(source=s).vertices["level"].tolist() for s in (0, 1)]
+        [[0, 1, 2], [2, 0, 1]]
+        """
+        own = self._own({"seed": seed, "max_iterations": max_iterations}, parameters)
+        return self.answer({"init": init, "start": start, **own}, parameters)
+
+    @collective()
+    def run_many(
+        self, *, seed: int | None = None, max_iterations: int | None = None, **parameters: Sequence[Any]
+    ) -> list[Result]:
+        """Run the program once for each value of parameters; return the results in their order (collective).
+
+        Parameters
+        ----------
+        seed, max_iterations : int, optional
+            Of all runs.
+        **parameters
+            Sequences of values, all of one length: run k has the k-th of each.
+
+        Examples
+        --------
+        >>> import gaslab as gl
+        >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
+        >>> job = gl.prepare(gl.programs.Levels(source=0), graph)
+        >>> [result.vertices["level"].tolist() for result in job.run_many(source=[0, 2])]
+        [[0, 1, 2], [1, 2, 0]]
+        """
+        own = self._own({"seed": seed, "max_iterations": max_iterations}, parameters)
+        rows = _rows(parameters)
+        return [self.answer(own, row) for row in rows]
+
+    def close(self) -> None:
+        """Free the memory of the job, which cannot be run any more; results stay. Not collective."""
+        self._prepared, self._exchange, self._state = {}, None, "is closed; prepare another"
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __fingerprint__(self) -> Any:
+        self._mark = self._mark or fingerprint([self.program, self.graph])
+        return self._mark
+
+    def __repr__(self) -> str:
+        return f"<Job of {self.program!r}{' (closed)' if self._state.startswith('is closed') else ''}>"
+
+    # ---- one run -----------------------------------------------------------------------------------
+
+    def ready(self) -> Job:
+        """Compile the program, so that its errors come now (collective)."""
+        if not isinstance(self._options.engine, Reference):
+            self._of_shapes(self.program, self._options)
+        return self
+
+    def answer(self, changes: Mapping[str, Any], parameters: Mapping[str, Any]) -> Result:
+        """Run the program with changed options and parameters (collective)."""
+        if self._state:
+            raise errors.UsageError(f"this job of {type(self.program).__name__} {self._state}")
+        program = self.program.__replace__(**parameters) if parameters else self.program
+        options = self._options
+        if changes:
+            options = check(program, self.graph, replace(options, **changes))
+            self._refuse_another_graph(options.init)
+        else:
+            options = replace(options, cancellation=Cancellation(options.timeout))
+        self._state = "is running; a job has one run at a time"
+        whole = False
+        try:
+            result = self._result(program, options)
+            whole = True
+        finally:
+            self._state = ""
+            if not whole:
+                self._exchange = None  # messages may be under way
+        return result
+
+    def _result(self, program: VertexProgram, options: Options) -> Result:
+        graph = self.graph
+        if isinstance(options.engine, Reference):
+            from gaslab.engine.reference_run import reference_run
+
+            return reference_run(program, graph, options)
+        drawing = None
+        if options.timeline is not None:
+            drawing = Timeline(graph.comm, options.timeline, graph.source.split(", "))
+        began, sent_before = time.perf_counter(), graph.comm.bytes_sent
+        prepared = self._of_shapes(program, options)
+        options = replace(options, engine=prepared.engine, threads=threads_of(graph, options))
+        bound = bind(prepared.compiled, program, graph, options, prepared.columns)
+        if bound.columns.constant:
+            prepared.columns = bound.columns
+        observe = Observer(graph.comm, options, drawing, bound.trace)
+        built = time.perf_counter()
+        observe.prepared(began, built)
+        if self._exchange is None or drawing is not None:
+            self._exchange = Exchange(graph.local, observe.comm(graph.comm))
+        driver = new_driver(bound, options, observe, self._exchange)
+        drive(driver, options, observe)
+        seconds = {"build": built - began, "compute": time.perf_counter() - built}
+        sent = graph.comm.bytes_sent - sent_before + driver.bytes_posted
+        return collect(driver, bound, options, observe, sent, seconds)
+
+    def _of_shapes(self, program: VertexProgram, options: Options) -> Prepared:
+        """Return the program compiled for its lengths of fields (collective)."""
+        values = shapes_of(program)
+        known = next(iter(self._prepared.values()), None)
+        lengths = () if known is None else known.compiled[0].tree.lengths
+        key = tuple((name, values[name]) for name in lengths)
+        found = None if known is None else self._prepared.get(key)
+        if found is None:
+            launch.say_small(self.graph.num_edges, self.graph.comm.size, self.graph.comm.rank)
+            compiled, engine = compile_program(program, self.graph, options)
+            found = Prepared(compiled, engine)
+            key = tuple((name, values[name]) for name in compiled[0].tree.lengths)
+            self._prepared[key] = found
+        return found
+
+    def _own(self, options: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the options that a run was given; those that are parameters of the program go to them."""
+        declared = self.program.parameters()
+        given = {name: value for name, value in options.items() if value is not None}
+        parameters.update({name: given.pop(name) for name in list(given) if name in declared})
+        return given
+
+    def _refuse_another_graph(self, init: Any) -> None:
+        if isinstance(init, Result) and init.fingerprint != self.graph.fingerprint:
+            raise errors.UsageError(
+                f"init= is a result of another graph ({init!r}); a job starts from results of its own graph: "
+                "use gaslab.run, or give init={field: values by vertex id}"
+            )
+
+
+def _rows(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the parameters of each run, of sequences of values; raises UsageError for other lengths."""
+    if not parameters:
+        raise errors.UsageError("run_many() needs values of a parameter: run_many(source=[0, 1])")
+    for name, values in parameters.items():
+        if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__"):
+            raise errors.UsageError(f"run_many({name}={values!r}) needs a sequence, a value for each run")
+    lengths = {name: len(values) for name, values in parameters.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise errors.UsageError(f"run_many() needs sequences of one length, a value for each run; {said}")
+    return [dict(zip(parameters, row, strict=True)) for row in zip(*parameters.values(), strict=True)]
+
+
+@collective(exempt=("threads",))
+def prepare(
+    program: VertexProgram,
+    graph: Graph,
+    *,
+    max_iterations: int | None = None,
+    engine: str | Engine = "sync",
+    strategy: str | None = None,
+    threads: int | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    seed: int = 0,
+    compile: str = "auto",
+    precision: str | None = None,
+    timeout: float | None = None,
+    progress: bool | str | Say = False,
+    on: str = "all",
+    edges: bool = False,
+) -> Job:
+    """Prepare a vertex program for many runs on a graph; collective.
+
+    A run of a job spares what does not change: reading and compiling the class, cutting the graph, planning
+    the messages between ranks. On small graphs that is most of `gaslab.run`.
+
+    Parameters
+    ----------
+    program : VertexProgram
+        An instance; its parameters are those of a run that names no others. What its methods read of the
+        module, numbers as well as functions, is read now.
+    graph : Graph
+        Never changed.
+    max_iterations, engine, strategy, threads, columns, seed, compile, precision, timeout, progress, on, edges
+        As of `gaslab.run`, for every run. The timeout is that of each.
+
+    Returns
+    -------
+    Job
+        ``job.run(rate=0.1)``, ``job.run_many(source=[0, 1])``, ``job.close()``.
+
+    Raises
+    ------
+    UsageError, ProgramError, CompileError
+
+    Examples
+    --------
+    >>> import gaslab as gl
+    >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
+    >>> with gl.prepare(gl.programs.PageRank(), graph, max_iterations=50) as job:
+    ...     round(job.run(damping=0.5).vertices["score"].sum(), 6)
+    np.float64(1.0)
+    """
+    options = Options(
+        max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, columns=columns,
+        seed=seed, compile=compile, precision=precision, timeout=timeout, progress=progress, on=on,
+        edges=edges,
+    )  # fmt: skip
+    return Job(program, graph, options).ready()
