@@ -251,16 +251,20 @@ class VertexProgram:
         def signal(self, vertex: VertexId, message: Anything = None, *, priority: float = 0) -> None: ...
 
     def __init__(self, **values: Anything) -> None:
-        declared = parameter_annotations(type(self))
+        cls, declared = type(self), parameter_annotations(type(self))
         for name in values:
             if name not in declared:
-                raise UsageError(f"{type(self).__name__} has no parameter {name!r}{nearest(name, declared)}")
+                raise UsageError(f"{cls.__name__} has no parameter {name!r}{nearest(name, declared)}")
+        known = {}
         for name in declared:
             if name in values:
-                what = f"{type(self).__name__}.{name}"
-                object.__setattr__(self, name, checked_parameter(what, values[name], declared[name]))
-            elif not hasattr(type(self), name):
-                raise UsageError(f"{type(self).__name__} needs {name}=...: the parameter has no default")
+                known[name] = checked_parameter(f"{cls.__name__}.{name}", values[name], declared[name])
+                object.__setattr__(self, name, known[name])
+            elif not hasattr(cls, name):
+                raise UsageError(f"{cls.__name__} needs {name}=...: the parameter has no default")
+            else:
+                known[name] = getattr(cls, name)
+        object.__setattr__(self, "__parameters", known)
 
     def __setattr__(self, name: str, value: Anything) -> None:
         raise UsageError(f"{type(self).__name__} is immutable; make a new one with {name}={value!r}")
@@ -289,11 +293,7 @@ class VertexProgram:
 
     def parameters(self) -> dict[str, Anything]:
         """Return the parameters by name, defaults included."""
-        known = self.__dict__.get("__parameters")  # done() asks in every superstep
-        if known is None:
-            known = {name: getattr(self, name) for name in parameter_annotations(type(self))}
-            object.__setattr__(self, "__parameters", known)
-        return dict(known)
+        return dict(self.__dict__["__parameters"])
 
 
 def checked_parameter(what: str, value: Anything, annotation: Anything) -> Anything:

@@ -22,12 +22,13 @@ import gaslab as gl
 from gaslab.compiler import toolchain
 from gaslab.engine.bound_program import bind
 from gaslab.engine.build import build_synchronous
+from gaslab.engine.execute import compile_program
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
-from gaslab.engine.execute import compile_program
 from gaslab.engine.state import RunState
 from gaslab.engine.sync.driver import SyncDriver
 from gaslab.engine.visit.sweep import Visits
+from gaslab.replication.exchange import Exchange
 
 HERE = Path(__file__).parent
 RANDOM = f"-I{HERE.parent.parent / 'cython_kernels' / 'random'}"
@@ -152,10 +153,11 @@ def in_turn(pair: Pair, graph: gl.Graph, step: Step) -> Times:
     asked = Options(
         max_iterations=pair.supersteps, threads=1, init=given, columns=pair.columns, compile="require"
     )
-    compiled, options = compile_program(pair.program, graph, check(pair.program, graph, asked))
+    options = check(pair.program, graph, asked)
+    compiled, _ = compile_program(pair.program, graph, options)
     bound = bind(compiled, pair.program, graph, options)
     observe = _InTurn(graph.comm, options, pair, step)
-    engines = build_synchronous(bound, options, observe)
+    engines = build_synchronous(bound, options, observe, Exchange(graph.local, graph.comm))
     driver = SyncDriver(engines, bound, options, observe)
     observe.run = Run(graph, pair.program, driver, engines[0].visits)
     with options.cancellation, observe:

@@ -18,6 +18,9 @@ from gaslab.errors import ProgramError
 from gaslab.graph.graph import Graph
 from gaslab.program import Accumulator, VertexProgram, aggregators_of
 
+# What a program's own merge makes of (aggregator, a first row, rows).
+Merge = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+
 
 class Aggregates:
     """A program's aggregators as eight-byte scalars of the ABI; an accumulator takes several in a row."""
@@ -33,8 +36,6 @@ class Aggregates:
         self._identities = identities(tree)[: tree.slot(len(self._combiners))]
         self._partials: list[np.ndarray] = []
         self._names: dict[int, Any] = {}  # of vertices that were asked for: every rank asks for the same
-        # What the program's merge makes of (aggregator, a first row, rows); set by `Executor`.
-        self.merge: Callable[[int, np.ndarray, np.ndarray], np.ndarray]
         self.ask: Callable[[Callable[[], list[Any]]], list[Any]] = graph.comm.on_root  # of finalisers
 
     def __len__(self) -> int:
@@ -124,19 +125,19 @@ class Aggregates:
         self._partials.append(table)
         return table
 
-    def collected(self) -> np.ndarray:
+    def collected(self, merge: Merge) -> np.ndarray:
         """Return this rank's values: all sweeps since `begin`, combined in order."""
-        return self.combined(np.concatenate([self._identities[None, :], *self._partials]))
+        return self.combined(np.concatenate([self._identities[None, :], *self._partials]), merge)
 
-    def combined(self, table: np.ndarray) -> np.ndarray:
+    def combined(self, table: np.ndarray, merge: Merge) -> np.ndarray:
         """Combine the rows of *table* (int64 [rows, scalars]), in order."""
         if len(table) == 1 and all(own.op != OWN for own in self._combiners):
             only: np.ndarray = table[0].copy()
             return only  # of one rank
         with np.errstate(all="ignore"):
-            return self._combined(table)
+            return self._combined(table, merge)
 
-    def _combined(self, table: np.ndarray) -> np.ndarray:
+    def _combined(self, table: np.ndarray, merge: Merge) -> np.ndarray:
         result = np.empty_like(self._identities)
         for k, (place, combiner) in enumerate(self._columns):
             if combiner.op in (PAYLOAD, OWN):
@@ -152,7 +153,7 @@ class Aggregates:
         for k, own in enumerate(self._combiners):
             if own.op == OWN:
                 place = self._slots(k)
-                result[place] = self.merge(k, self._identities[place], table[:, place])
+                result[place] = merge(k, self._identities[place], table[:, place])
         return result
 
     def values(self, row: np.ndarray) -> list[Any]:

@@ -46,7 +46,6 @@ class Executor:
         self._compiled = compiled
         self.library = compiled.library
         self.aggregates = Aggregates(self.tree, graph)
-        self.aggregates.merge = self._merged
         self._scratch = Scratch(self.tree, view, graph, threads)
         view.scratch = self._scratch.table
 
@@ -135,7 +134,7 @@ class Executor:
         if fault is not None:
             self.failed(fault, self.view.superstep, view.gid, phase)
 
-    def _merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return the rows of aggregator *k* combined by the program's merge, in their order."""
         total: np.ndarray = first.copy()
         if self.fault is None:

@@ -65,6 +65,7 @@ class Job:
         self.program = program_in(program, options.precision)
         self.graph = graph if options.strategy is None else graph.partitioned(options.strategy)
         self._prepared: dict[Shapes, Prepared] = {}
+        self._threads = 0  # of each rank, once chosen
         self._exchange: Exchange | None = None
         self._state = ""  # why it cannot be run, if it cannot
         self._mark = b""
@@ -200,7 +201,7 @@ class Job:
             drawing = Timeline(graph.comm, options.timeline, graph.source.split(", "))
         began, sent_before = time.perf_counter(), graph.comm.bytes_sent
         prepared = self._of_shapes(program, options)
-        options = replace(options, engine=prepared.engine, threads=threads_of(graph, options))
+        options = replace(options, engine=prepared.engine, threads=self._threads)
         bound = bind(prepared.compiled, program, graph, options, prepared.columns)
         if bound.columns.constant:
             prepared.columns = bound.columns
@@ -217,6 +218,7 @@ class Job:
 
     def _of_shapes(self, program: VertexProgram, options: Options) -> Prepared:
         """Return the program compiled for its lengths of fields (collective)."""
+        self._threads = self._threads or threads_of(self.graph, options)
         values = shapes_of(program)
         known = next(iter(self._prepared.values()), None)
         lengths = () if known is None else known.compiled[0].tree.lengths

@@ -33,6 +33,7 @@ class Mirrors:
         self._seldom = seldom_read(tree, view.gather_edges, view.scatter_edges)
         self._renewed = renewed(tree, view.gather_edges, view.scatter_edges)
         self._changes = self._field_changes()
+        self._alone = exchange.comm.size == 1  # a rank without mirrors, here and elsewhere
 
     def _field_changes(self) -> dict[str, int]:
         """Return the fields that a superstep may change, with the role of mirrors that get the new values."""
@@ -49,7 +50,7 @@ class Mirrors:
 
     def note_changes(self) -> None:
         """Note that masters may change fields in this superstep."""
-        for name, role in self._changes.items():
+        for name, role in () if self._alone else self._changes.items():
             self.state.stale((name,), role)
 
     def refresh(self, all_fields: bool = False) -> None:
@@ -121,6 +122,8 @@ class Mirrors:
     def spread(self, frontier: Frontier) -> np.ndarray:
         """Send changed values to the mirrors that read them; return the active mirrors that scatter."""
         self.choose_directions(frontier)
+        if self._alone:
+            return np.empty(0, np.int32)
         sections, role = self.applied(self._seldom)
         named = bool(self._scatter) and not frontier.everywhere  # else every mirror scatters, or none
         if named and all(s.role != role for s in sections):

@@ -49,8 +49,7 @@ def check(program: Any, graph: Any, options: Options) -> Options:
     """Return the options of a run of *program* on *graph*, checked; raises UsageError."""
     _check_program(program)
     arguments.instance("graph", graph, Graph, arguments.GRAPH)
-    options = _check_values(options)
-    options = replace(options, cancellation=Cancellation(options.timeout))
+    options = _checked(options)
     if isinstance(options.engine, Async) and options.max_iterations is not None:
         raise UsageError(
             "engine='async' has no supersteps for max_iterations; give engine=gl.Async(max_updates=...)"
@@ -66,8 +65,8 @@ def _check_program(program: Any) -> None:
     arguments.instance("program", program, VertexProgram, "an instance of a VertexProgram")
 
 
-def _check_values(options: Options) -> Options:
-    """Check each argument by itself, in the order of the signature."""
+def _checked(options: Options) -> Options:
+    """Return the options, each checked by itself in the order of the signature, with a new cancellation."""
     found: dict[str, Any] = {
         "max_iterations": arguments.whole("max_iterations", options.max_iterations, 0, optional=True),
         "engine": engine_of(options.engine),
@@ -91,4 +90,4 @@ def _check_values(options: Options) -> Options:
     found["on"] = arguments.choice("on", options.on, arguments.PLACES)
     found["edges"] = arguments.flag("edges", options.edges)
     found["timeline"] = arguments.path("timeline", options.timeline, optional=True)
-    return replace(options, **found)
+    return replace(options, cancellation=Cancellation(options.timeout), **found)

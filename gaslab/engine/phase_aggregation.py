@@ -27,7 +27,7 @@ class Aggregation:
         """Compute and combine the aggregators that are due when a phase is over (collective)."""
         if self.aggregates.begin_by_phase(ran=self.state.superstep > self.state.entered):
             self.run_own_sweeps()
-            self.combine(self.executor.agree(self.aggregates.collected()))
+            self.combine(self.executor.agree(self.aggregates.collected(self.executor.merged)))
 
     def over_masters(self) -> None:
         """Compute the aggregators that apply adds up where every vertex runs, in a sweep of their own."""
@@ -55,7 +55,8 @@ class Aggregation:
         The ranks agree on the size of the next frontier in the same exchange.
         """
         state = self.state
-        table = self.executor.agree(np.append(self.aggregates.collected(), state.frontier.size))
+        mine = self.aggregates.collected(self.executor.merged)
+        table = self.executor.agree(np.append(mine, state.frontier.size))
         state.next_total = int(table[:, -1].sum())
         self.combine(table[:, :-1])
 
@@ -65,7 +66,7 @@ class Aggregation:
         Every rank combines the same rows, so all raise the fault of a merge, before `done` is asked.
         """
         aggregates, state = self.aggregates, self.state
-        row = self.executor.alike(lambda: aggregates.combined(table))
+        row = self.executor.alike(lambda: aggregates.combined(table, self.executor.merged))
         combined = aggregates.final(row, state.aggregate_row, state)
         state.aggregates = aggregates.values(combined)
         state.aggregate_row[: combined.size] = combined  # which the view has too

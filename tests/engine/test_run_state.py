@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gaslab.engine.bound_program import bind
+from gaslab.engine.execute import compile_program, drive, new_driver
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.options import Options, check
-from gaslab.engine.execute import compile_program, drive, new_driver
 from gaslab.engine.state_arrays import Arrays
 from gaslab.engine.sync.driver import SyncDriver
 from gaslab.graph.graph import Graph

@@ -25,7 +25,8 @@ INNER = {"Graph.from_edge_list", "Graph.first_edge", "Graph.check_column", "Grap
          "VertexSet.of_ids", "Result.collect", "Result.replaced",
          "VertexIds.locate", "VertexIds.named", "VertexIds.named_alone", "VertexIds.marked",
          "VertexIds.begin_lookup", "VertexIds.begin_whole",
-         "TopicModel.write", "TopicModel.recounted", "TopicModel.probabilities", "Job.ready", "Job.answer"}  # fmt: skip
+         "TopicModel.write", "TopicModel.recounted", "TopicModel.probabilities",
+         "Job.ready", "Job.answer", "Job.close", "Job.run_many"}  # fmt: skip
 OPTIONS = inspect.Parameter.VAR_KEYWORD
 OPEN = (OPTIONS, inspect.Parameter.VAR_POSITIONAL)
 
@@ -126,6 +127,7 @@ def calls(folder: Path) -> list[Call]:
     owners = {
         "Graph": graph, "Table": gl.degrees(sided).vertices, "VertexSet": graph.vertices([0]),
         "Result": result, "Trace": result.trace, "VertexIds": graph.ids, "TopicModel": known["model"],
+        "Job": gl.prepare(gl.programs.Components(), graph, timeout=0.5),
     }  # fmt: skip
     found: list[Call] = []
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from gaslab.compiler.tree import declared
 from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, VertexField, nodes
@@ -60,7 +59,11 @@ class Aggregator:
         return self.over_edges or self.seldom or isinstance(self.combiner, declared.RecordCombiner)
 
 
-def _of(role: str, names: Iterable[str]) -> frozenset[str]:
+NO_NAMES: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=1024)  # an engine asks in every superstep
+def _of(role: str, names: frozenset[str]) -> frozenset[str]:
     return frozenset(n[len(role) + 1 :] for n in names if n.startswith(role + "."))
 
 
@@ -180,11 +183,11 @@ class Tree:
 
     def reads(self, phase: str, role: str) -> frozenset[str]:
         """Names that *phase* reads on *role* (``v``, ``nbr``, ``e``), without the role."""
-        return _of(role, self.functions[phase].reads if phase in self.functions else ())
+        return _of(role, self.functions[phase].reads if phase in self.functions else NO_NAMES)
 
     def writes(self, phase: str, role: str = "v") -> frozenset[str]:
         """Names that *phase* writes on *role*, without the role."""
-        return _of(role, self.functions[phase].writes if phase in self.functions else ())
+        return _of(role, self.functions[phase].writes if phase in self.functions else NO_NAMES)
 
     def signals(self, *phases: str) -> tuple[Signal, ...]:
         """Return the signals that these phases (apply and scatter by default) send."""

@@ -191,13 +191,13 @@ class AsynchronousDriver:
 
     def _aggregate(self, now: float) -> np.ndarray:
         """Return this rank's part of the aggregates, recomputed once an interval."""
-        aggregates = self.engine.executor.aggregates
-        if not len(aggregates):
+        executor = self.engine.executor
+        if not len(executor.aggregates):
             return np.empty(0, np.int64)
         if now - self._aggregated > INTERVAL and not self._cancellation.stop[0]:
             self._aggregated = now
             self.engine.parts.aggregation.compute()
-        return aggregates.collected()
+        return executor.aggregates.collected(executor.merged)
 
     def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
         """Use a table of all ranks' rows: raise a fault, combine the aggregates, find whether to stop."""

@@ -88,10 +88,6 @@ class Stale:
         self._heard = np.full(local.size, -1, np.int64)  # of which superstep each rank's values here are
         self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
         self._weights[local.rank] = 0
-        self._receivers: dict[int, Callable[[dict[int, Batch]], None]] = {
-            VALUES: self._receive_values, COUNTS: self._receive_counts,
-            SHARES: self._receive_shares, SUMS: self._receive_sums,
-        }  # fmt: skip
         self.streams: Streams
         self.tables: dict[int, dict[int, np.ndarray]] = {}  # superstep -> rank -> its row
         self.ages = np.zeros(3, np.int64)  # of values read in this superstep: the most, their sum, how many
@@ -152,7 +148,7 @@ class Stale:
         """Unpack all posted batches, when every rank has reached this superstep."""
         self.streams.wait_for_all(SUMS)
         for stage, batches in self.streams.waves(None):
-            self._receivers[stage](batches)
+            self._receive(stage, batches)
         self._count()
 
     def rest(self) -> int:
@@ -187,7 +183,7 @@ class Stale:
         with self.observe.stage("wait and take in"):
             self.streams.wait(stage, max(self.clock - self.staleness, -1))
             for k, batches in self.streams.waves(stage):
-                self._receivers[k](batches)
+                self._receive(k, batches)
             if self._own is not None:  # no batch was received
                 self._scatter_with(np.empty(0, np.int32))
             if stage != VALUES:
@@ -202,7 +198,8 @@ class Stale:
 
     def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
         """Return this rank's row of the superstep, for every other rank, and keep it."""
-        aggregates = self.executor.aggregates.collected()  # first: what they fail of is in the same row
+        # First: what they fail of is in the same row.
+        aggregates = self.executor.aggregates.collected(self.executor.merged)
         row = np.concatenate([self._own_row(frontier), aggregates])
         self.ages[:] = 0
         self._enter_row(self.clock, self.local.rank, row)
@@ -233,6 +230,13 @@ class Stale:
         packed = self.exchange.pack_spread(sections, self._everyone if ids is None else active, ids)
         self._post(VALUES, [packed])
         active[: self.local.num_masters] = 0
+
+    def _receive(self, stage: int, batches: dict[int, Batch]) -> None:
+        receive = {
+            VALUES: self._receive_values, COUNTS: self._receive_counts,
+            SHARES: self._receive_shares, SUMS: self._receive_sums,
+        }  # fmt: skip
+        receive[stage](batches)
 
     def _receive_values(self, batches: dict[int, Batch]) -> None:
         sections, role = self._sections()
