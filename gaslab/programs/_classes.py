@@ -15,6 +15,7 @@ from gaslab.programs.clustering import Clustering as Clustering
 from gaslab.programs.clustering import DirectedClustering as DirectedClustering
 from gaslab.programs.coloring import Coloring as Coloring
 from gaslab.programs.coloring import SaturationColoring as SaturationColoring
+from gaslab.programs.coloring import UnorderedColoring as UnorderedColoring
 from gaslab.programs.components import Components as Components
 from gaslab.programs.degrees import Degrees as Degrees
 from gaslab.programs.diameter import Reach as Reach

@@ -77,6 +77,7 @@ CLASSES = {
     "UndirectedPageRank": "pagerank",
     "UnitPaths": "sssp",
     "UnnormalizedPageRank": "pagerank_variants",
+    "UnorderedColoring": "coloring",
     "WeightedBetweenness": "weighted_betweenness",
     "WeightedCloseness": "closeness",
     "WeightedEdgeBetweenness": "weighted_betweenness",

@@ -3,7 +3,8 @@
 Welsh and Powell, An Upper Bound for the Chromatic Number of a Graph, 1967 (by degree); Jones and
 Plassmann, A Parallel Graph Coloring Heuristic, 1993: a vertex chooses as soon as all neighbours before
 it have chosen, so the colours are those of a sequential pass, on any number of ranks. Brélaz, New
-Methods to Color the Vertices of a Graph, CACM 22, 1979 (by saturation).
+Methods to Color the Vertices of a Graph, CACM 22, 1979 (by saturation). Without supersteps a vertex chooses
+when its turn comes; Gonzalez, Low, Gu, Bickson, Guestrin: PowerGraph, OSDI 2012, has the same program.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
-from gaslab.programs._arguments import check_graph
+from gaslab.programs._arguments import check_graph, is_async
 from gaslab.programs._columns import run
 from gaslab.programs._loops import warn_of_self_loops
 from gaslab.programs._tool import Command, Option, Tool
@@ -100,11 +101,42 @@ class SaturationColoring(gl.VertexProgram):
     )
 
 
+class UnorderedColoring(gl.VertexProgram):
+    """Each vertex's `color` from 0: the smallest free one when its turn comes, for runs without supersteps.
+
+    Right where no two neighbours have their turn at once.
+    """
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        color: int = -1
+        _first: int = 0  # of the 63 colours that a turn looks at
+
+    @gl.aggregator
+    def last(self, v: Vertex) -> gl.Max[int]:
+        return v.color
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.BitOr[int]:
+        ahead = nbr.color - v._first
+        return 1 << ahead if 0 <= ahead < 63 else 0
+
+    def apply(self, v: Vertex, total: int) -> None:
+        free = 0
+        while (total >> free) & 1 == 1:
+            free += 1
+        if free < 63:
+            v.color = v._first + free
+        else:
+            v._first += 63
+            v.signal()
+
+
 ORDERS = {"id": Coloring(), "degree": Coloring(by_degree=True), "saturation": SaturationColoring()}
 
 
 @collective(options="run")
-def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Result:
+def coloring(graph: gl.Graph, *, order: str | None = None, **options: Any) -> gl.Result:
     """Colour the vertices so that neighbours differ, ``result.vertices["color"]`` (int64, from 0).
 
     ``result.metrics["answer"]["colors"]`` is how many colours there are.
@@ -115,11 +147,17 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
         Edge directions are ignored. So are self-loops, as in NetworkX, with a warning: no colour differs
         from itself.
     order : {"degree", "id", "saturation"}
-        Who chooses first: those with many edges (NetworkX's ``"largest_first"``, where its nodes are
-        in the order of their ids); those with small ids; or those who see the most colours, among
+        Who chooses first: by default those with many edges (NetworkX's ``"largest_first"``, where its nodes
+        are in the order of their ids); those with small ids; or those who see the most colours, among
         neighbours (few colours, many supersteps).
     **options
-        As for `gaslab.run`.
+        As for `gaslab.run`. With ``engine=gl.Async(consistency="serialisable")`` vertices choose as their
+        turn comes, in no order, each once; neighbours differ as well.
+
+    Raises
+    ------
+    UsageError
+        Without supersteps: an order, or neighbours may choose at once (``consistency="relaxed"``).
 
     Examples
     --------
@@ -130,9 +168,22 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
     (array([1, 2, 0, 1]), {'colors': 3})
     """
     check_graph(graph)
-    order = arguments.choice("order", order, ORDERS)
+    order = arguments.choice("order", order, ORDERS, optional=True)
+    program: gl.VertexProgram = ORDERS[order or "degree"]
+    if is_async(options):
+        program = UnorderedColoring()
+        if order is not None:
+            raise gl.UsageError(
+                f"order={order!r} needs supersteps; without them vertices choose as their turn comes: leave "
+                "order out, or use engine='sync'"
+            )
+        if getattr(options["engine"], "consistency", "relaxed") == "relaxed":
+            raise gl.UsageError(
+                "of two neighbours that choose at once neither sees the other's colour; use "
+                "engine=gl.Async(consistency='serialisable') (--engine async --consistency serialisable)"
+            )
     warn_of_self_loops(graph, "a colouring ignores them: no vertex differs in colour from itself")
-    result = run(ORDERS[order], graph, **options)
+    result = run(program, graph, **options)
     colors = int(result.aggregates["last"]) + 1 if graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})
 
