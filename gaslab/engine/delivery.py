@@ -58,9 +58,10 @@ class Delivery:
         if self._applied and self._unordered:
             executor.alone = frozenset(["gl_apply", "gl_gather_apply"])
         local = executor.local
-        edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
-        # The most edges of a frontier that is pushed.
-        self.most_pushed = max(int(edges / factor), ALWAYS_PUSHED) if self._pull_allowed else 4 * edges
+        self._edges = local.in_neighbor.size * (2 if self.mask == ALL else 1)
+        self.most_pushed = 4 * self._edges  # edges of a frontier, at most
+        if self._pull_allowed:
+            self.most_pushed = max(int(self._edges / factor), ALWAYS_PUSHED)
         self.push_threads = 1 if self._inexact else executor.threads
         self._edge_sums = EdgeSums(executor, tree) if tree.contributed_edges() else None
         self.last = ""  # how the last scatter on this rank went
@@ -68,7 +69,8 @@ class Delivery:
     def scatter(self, ids: np.ndarray | None) -> None:
         """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
         executor = self.executor
-        pull = self._pull_allowed and (ids is None or self._is_large(ids))
+        large = self._edges > self.most_pushed if ids is None else self._is_large(ids)
+        pull = self._pull_allowed and large
         self.last = "pull" if pull else "push"
         if pull:
             if ids is not None:

@@ -314,7 +314,7 @@ class Constant(gl.VertexProgram):
         v.value = READ
 
 
-@pytest.mark.parametrize("engine", [gl.Sync(), gl.Async(), gl.Stale(1)], ids=str)
+@pytest.mark.parametrize("engine", [gl.Sync(), gl.Async()], ids=str)
 def test_a_run_that_is_over_holds_nothing(engine: Any) -> None:
     """What a run has made is freed as its result is, without waiting for Python's search for cycles."""
     job = gl.prepare(gl.programs.ShortestPaths(source=0), drawn_graph(Comm()), engine=engine, threads=1)

@@ -100,6 +100,7 @@ def test_messages_that_do_not_fit(program: type[gl.VertexProgram], message: Any,
 def test_pushed_and_pulled_are_the_same(compile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = gl.Graph.from_edges([k % 7 for k in range(60)], [k * k % 11 for k in range(60)])
     answers = []
+    monkeypatch.setattr(delivery, "ALWAYS_PUSHED", 0)
     for factor in (1e-9, 1e9):  # never pull, always
         monkeypatch.setattr(delivery, "PULL_MESSAGES", factor)
         done = gl.run(Heard(), graph, start=[0, 3, 5], max_iterations=3, compile=compile)

@@ -17,6 +17,7 @@ from unittest.mock import patch
 import numpy as np
 
 import gaslab as gl
+from gaslab.engine import delivery
 from tests.pairs.features import ASYNC, BY_NAME, FIXED_POINT
 from tests.pairs.graphs import Drawn, drawn_graph
 
@@ -155,7 +156,8 @@ class Mode:
     own: bool = False  # by the task's own engine
 
 
-COMPILED, THREADS, INTERPRETED = Mode("compiled"), Mode("2 threads", threads=2), Mode("interpreted", "never")
+COMPILED, INTERPRETED = Mode("compiled"), Mode("interpreted", "never")
+THREADS = Mode("2 threads", threads=2)  # by a job that has run once before
 REFERENCE, OWN = Mode("reference"), Mode("engine", own=True)
 OWN_INTERPRETED = Mode("engine interpreted", "never", own=True)
 Answer = tuple[str, Any]  # ("answer", ...), ("fault", text), ("refused", text) or ("broken", text)
@@ -246,16 +248,15 @@ def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[
         options["engine"] = task.engine
     limit = {} if isinstance(options.get("engine"), gl.Async) else {"max_iterations": task.limit}
     warnings.simplefilter("ignore")
-    result = gl.run(
-        program,
-        graph,
-        threads=mode.threads,
-        compile=mode.compile,
-        timeout=SECONDS,
-        edges=True,
-        **limit,
-        **options,
-    )
+    how = {"threads": mode.threads, "compile": mode.compile, "timeout": SECONDS, "edges": True, **limit}
+    if mode.threads == 1:
+        with patch.object(delivery, "ALWAYS_PUSHED", 0):  # small frontiers are pulled as on large graphs
+            result = gl.run(program, graph, **how, **options)
+    else:
+        own = {name: options.pop(name) for name in ("init", "start") if name in options}
+        with gl.prepare(program, graph, **how, **options) as job:
+            job.run(**own)
+            result = job.run(**own)
     vertices = {name: plain(list(result.vertices[name])) for name in result.vertices.columns}
     ids = [plain(list(x)) for x in result.edges.ids] if result.edges.columns else []
     edges = {

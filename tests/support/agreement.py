@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -76,11 +77,15 @@ def on_ranks(comm: Comm, task: Task, strategy: str, modes: Sequence[Mode]) -> li
 
 
 def run_task(task: Task, graph: Graph, mode: Mode, **options: Any) -> Outcome:
-    """Run *task* with the engine in one mode, with further options of `gaslab.run`."""
+    """Run *task* with the engine in one mode, with further options of `gaslab.run`.
+
+    Small frontiers of the small graphs here are pulled like those of large graphs.
+    """
+    from gaslab.engine import delivery
     from gaslab.engine.run import run
 
     compile, threads = mode
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), patch.object(delivery, "ALWAYS_PUSHED", 0):
         warnings.simplefilter("ignore")  # of limits, and of running interpreted: asked for here
         result = run(
             task.instance(),

@@ -174,8 +174,8 @@ def test_coloring_says_what_it_needs_without_supersteps() -> None:
     with pytest.raises(gl.UsageError) as caught:
         gl.coloring(graph, order="id", engine=gl.Async(consistency="serialisable"))
     assert str(caught.value) == (
-        "order='id' needs supersteps; without them vertices choose as their turn comes: leave order out, or use "
-        "engine='sync'"
+        "order='id' needs supersteps; without them vertices choose as their turn comes: leave order out, or "
+        "use engine='sync'"
     )
     loop = gl.coloring(graph, engine=gl.Async(consistency="serialisable"))
     assert sorted(loop.vertices["color"].tolist()) == [0, 1]

@@ -88,6 +88,10 @@ class Stale:
         self._heard = np.full(local.size, -1, np.int64)  # of which superstep each rank's values here are
         self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
         self._weights[local.rank] = 0
+        self._receivers: dict[int, Callable[[dict[int, Batch]], None]] = {
+            VALUES: self._receive_values, COUNTS: self._receive_counts,
+            SHARES: self._receive_shares, SUMS: self._receive_sums,
+        }  # fmt: skip
         self.streams: Streams
         self.tables: dict[int, dict[int, np.ndarray]] = {}  # superstep -> rank -> its row
         self.ages = np.zeros(3, np.int64)  # of values read in this superstep: the most, their sum, how many
@@ -148,7 +152,7 @@ class Stale:
         """Unpack all posted batches, when every rank has reached this superstep."""
         self.streams.wait_for_all(SUMS)
         for stage, batches in self.streams.waves(None):
-            self._receive(stage, batches)
+            self._receivers[stage](batches)
         self._count()
 
     def rest(self) -> int:
@@ -183,7 +187,7 @@ class Stale:
         with self.observe.stage("wait and take in"):
             self.streams.wait(stage, max(self.clock - self.staleness, -1))
             for k, batches in self.streams.waves(stage):
-                self._receive(k, batches)
+                self._receivers[k](batches)
             if self._own is not None:  # no batch was received
                 self._scatter_with(np.empty(0, np.int32))
             if stage != VALUES:
@@ -230,13 +234,6 @@ class Stale:
         packed = self.exchange.pack_spread(sections, self._everyone if ids is None else active, ids)
         self._post(VALUES, [packed])
         active[: self.local.num_masters] = 0
-
-    def _receive(self, stage: int, batches: dict[int, Batch]) -> None:
-        receive = {
-            VALUES: self._receive_values, COUNTS: self._receive_counts,
-            SHARES: self._receive_shares, SUMS: self._receive_sums,
-        }  # fmt: skip
-        receive[stage](batches)
 
     def _receive_values(self, batches: dict[int, Batch]) -> None:
         sections, role = self._sections()
