@@ -16,6 +16,7 @@ from gaslab.engine.initial_frontier import InitialFrontier, bind_initial_frontie
 from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.options import Options
+from gaslab.engine.shared_arrays import bind_arrays
 from gaslab.engine.stopping import Stopping
 from gaslab.graph.graph import Graph
 from gaslab.language.phases import phases_of
@@ -34,6 +35,7 @@ class BoundProgram:
     stopping: list[Stopping]  # of each phase
     done: Done | None  # of a program of several phases, which may begin them anew
     params: list[Any]
+    arrays: list[list[np.ndarray]]  # from outside, of each phase
     edge_fields: list[Any]  # those that are drawn are not yet
     written: frozenset[str]  # the edge fields that the program writes
     columns: dict[str, np.ndarray]  # vertex fields that start from columns of the graph
@@ -60,6 +62,7 @@ def bind(
     ]
     written = frozenset(name for one in compiled for name in one.tree.written_edges())
     params = bind_parameters(tree, program, graph)
+    arrays = bind_arrays([one.tree for one in compiled], program, graph.comm)
     starts = InitialDraws(graph, options.seed, program.parameters())
     edge_fields = bind_edge_fields(tree, graph, options.columns, written, starts)
     columns = bind_vertex_fields(tree, graph, options.columns)
@@ -67,7 +70,7 @@ def bind(
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
     return BoundProgram(
-        compiled, program, graph, stopping, done, params, edge_fields, written, columns, values, starts,
+        compiled, program, graph, stopping, done, params, arrays, edge_fields, written, columns, values, starts,
         initial, trace,
     )  # fmt: skip
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from gaslab.compiler.tree import declared
-from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, VertexField, nodes
+from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, Shared, VertexField, nodes
 from gaslab.compiler.tree.near_vectors import NearVectors, divided
 from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
 
@@ -68,7 +69,9 @@ def _of(role: str, names: Iterable[str]) -> frozenset[str]:
 class Tree:
     """A whole program. `functions` has the methods that it defines, from init to scatter.
 
-    A helper stands after the helpers it calls.
+    A helper stands after the helpers it calls. `shared` has the arrays from outside that the program reads:
+    parameters, and arrays of the user's modules, functions and classes. Of the latter `outside` has the arrays
+    themselves, by their indices; they are no part of what is emitted.
     """
 
     name: str
@@ -90,6 +93,8 @@ class Tree:
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # see `gaslab.language.rng.RNGS`
     precision: str = "float64"  # the storage type of the floats it computes with
+    shared: tuple[declared.Variable, ...] = ()
+    outside: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def own(self) -> declared.RecordCombiner | None:
@@ -122,8 +127,10 @@ class Tree:
             return part
         return replace(part, combiner=replace(part.combiner, storage=declared.WIDE[part.combiner.type]))
 
-    def storage_of(self, place: VertexField | EdgeField | Local | PartOf) -> str:
+    def storage_of(self, place: VertexField | EdgeField | Local | PartOf | Shared) -> str:
         """Return the storage type of a place, of its elements if it is an array."""
+        if isinstance(place, Shared):
+            return self.shared[place.index].storage
         if isinstance(place, PartOf):
             return self.part(place).combiner.storage
         if isinstance(place, Local):
