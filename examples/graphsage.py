@@ -1,9 +1,10 @@
 """GraphSAGE: two layers with the mean aggregator, from features and trained weights to embeddings.
 
-A layer gives a vertex max(0, own @ W + mean @ M + b), divided by its length: of its own vector of the layer before, and of
-the mean of its neighbours' (Hamilton, Ying, Leskovec: Inductive Representation Learning on Large Graphs. NIPS 2017,
-algorithm 1; W over M is the matrix of the paper, which takes both vectors one behind the other). The weights are
-parameters: arrays that all vertices share. Here they are drawn; trained ones come from files:
+A layer gives a vertex max(0, own @ W + mean @ M + b), divided by its length: of its own vector of the
+layer before, and of the mean of its neighbours' (Hamilton, Ying, Leskovec: Inductive Representation Learning
+on Large Graphs. NIPS 2017, algorithm 1; W over M is the matrix of the paper, which takes both vectors one
+behind the other). The weights are parameters: arrays that all vertices share. Here they are drawn; trained
+ones come from files:
 
     python examples/graphsage.py
     gaslab run examples/graphsage.py:GraphSAGE GRAPH --undirected --vertices FEATURES.npz -p own1=OWN1.npy \\
@@ -74,8 +75,10 @@ def problem(vertices: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, Weigh
     rng = np.random.default_rng(seed)
     edges = rng.integers(0, vertices, (4 * vertices, 2))
     edges[:vertices, 0] = np.arange(vertices)
-    shapes = {"own1": (8, 16), "mean1": (8, 16), "bias1": (16,), "own2": (16, 4), "mean2": (16, 4), "bias2": (4,)}
-    weights = {name: rng.normal(size=shape) / 4 for name, shape in shapes.items()}
+    weights = {}
+    for k, shape in (("1", (8, 16)), ("2", (16, 4))):
+        weights |= {name + k: rng.normal(size=shape) / 4 for name in ("own", "mean")}
+        weights["bias" + k] = rng.normal(size=shape[1]) / 4
     return edges, rng.normal(size=(vertices, 8)), weights
 
 

@@ -213,7 +213,7 @@ class VertexProgram:
     Raises
     ------
     UsageError
-        A parameter that is unknown, missing, not of its type or shape, or assigned after the instance was made.
+        A parameter that is unknown, missing, not of its type or shape, or assigned once the instance is made.
 
     Examples
     --------

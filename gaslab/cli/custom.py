@@ -239,7 +239,7 @@ def read_array(program: type[VertexProgram], name: str, word: str) -> NDArray[An
 
 
 def typed(program: type[VertexProgram], name: str, word: str, graph: gl.Graph) -> Any:
-    """Return a parameter's value as its annotation says: float, int, bool, a vertex id, an array (collective)."""
+    """Return a parameter's value as its annotation says: a number, a vertex id, an array (collective)."""
     from gaslab.cli.job import vertex_id
 
     annotation = parameter_annotations(program)[name]

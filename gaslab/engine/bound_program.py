@@ -70,8 +70,8 @@ def bind(
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
     return BoundProgram(
-        compiled, program, graph, stopping, done, params, arrays, edge_fields, written, columns, values, starts,
-        initial, trace,
+        compiled, program, graph, stopping, done, params, arrays, edge_fields, written, columns, values,
+        starts, initial, trace,
     )  # fmt: skip
 
 

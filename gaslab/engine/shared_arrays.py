@@ -1,4 +1,4 @@
-"""Binds a program's arrays from outside: parameters, and arrays of the user's modules, functions and classes."""
+"""Binds arrays from outside: parameters, and arrays of the user's modules, functions and classes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from gaslab.program import VertexProgram
 
 
 def bind_arrays(trees: Iterable[Tree], program: VertexProgram, comm: Comm) -> list[list[np.ndarray]]:
-    """Return the arrays of each phase, in the tree's order and in their storage types; only read (collective).
+    """Return the arrays of each phase, in the tree's order and their storage types, only read (collective).
 
     Those that are no parameters are copied: what the user changes meanwhile counts in the next run. Raises
     UsageError where ranks have different ones, or where one has values that its type does not hold.
     """
     known: dict[tuple[int, str], np.ndarray] = {}
-    return [[_array(tree, k, one, program, comm, known) for k, one in enumerate(tree.shared)] for tree in trees]
+    return [
+        [_array(tree, k, one, program, comm, known) for k, one in enumerate(tree.shared)] for tree in trees
+    ]
 
 
 def _array(

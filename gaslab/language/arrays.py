@@ -51,8 +51,8 @@ def described(array: Any) -> str:
 def given_arrays(cls: type, declared: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arrays among a program's parameters, and the lengths that they bind, by name.
 
-    *declared* has the annotations of all parameters, *values* those that are given. Lengths are int parameters
-    that shapes name; an array that is not given is its default everywhere, if it has one.
+    *declared* has the annotations of all parameters, *values* those that are given. Lengths are int
+    parameters that shapes name; an array that is not given is its default everywhere, if it has one.
 
     Raises
     ------
@@ -118,7 +118,8 @@ def frozen(what: str, value: Any, field: Field, rank: int) -> NDArray[Any]:
         raise UsageError(f"{said}: every length must be 1 or more; pass an array with elements")
     storage = _storage(field)
     if storage is None:
-        raise UsageError(f"{owner}.{name} has the dtype {shown(field.dtype)}; write float, int, bool or a width")
+        text = f"{owner}.{name} has the dtype {shown(field.dtype)}; write float, int, bool or a width"
+        raise UsageError(text)
     with np.errstate(all="ignore"):
         made = np.array(found, np.dtype(storage), order="C")
         lost = np.argwhere(_lost(found, made, storage))
@@ -164,8 +165,8 @@ def _default(cls: type, name: str, field: Field, known: Mapping[str, Any]) -> ND
         raise UsageError(f"{cls.__name__} needs {name}=...: the parameter has no default")
     if isinstance(field.init, Draw):
         raise UsageError(
-            f"{cls.__name__}.{name} = {field.init!r}: a parameter is the same for all vertices; draw in a field, "
-            f"or pass an array: {name}=..."
+            f"{cls.__name__}.{name} = {field.init!r}: a parameter is the same for all vertices; draw in a "
+            f"field, or pass an array: {name}=..."
         )
     shape = []
     for length in field.shape:

@@ -109,8 +109,8 @@ def field(
     dtype : type
         Of the elements: ``float`` (by default), ``int``, ``bool`` or a width such as `float32`.
     init : number
-        What every element starts from: 0 where nothing is said. A parameter is this number everywhere where no
-        array is given; without it one must be.
+        What every element starts from: 0 where nothing is said. A parameter is this number everywhere where
+        no array is given; without it one must be.
     combine : {SUM, MIN, MAX, PROD, BITOR}
         How a part of an accumulator adds up.
     sync : {SUM, MIN, MAX}, optional

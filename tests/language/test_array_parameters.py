@@ -121,13 +121,14 @@ SAID = "Layer(weights=<float64 array of 3 x 2>)"
         ({"weights": np.ma.array(W, mask=W > 2)},
          "Layer(weights=...) is a masked array; fill it: weights=array.filled(0)"),
         ({"weights": np.zeros((0, 2))},
-         "Layer(weights=<float64 array of 0 x 2>): every length must be 1 or more; pass an array with elements"),
+         "Layer(weights=<float64 array of 0 x 2>): every length must be 1 or more; pass an array with "
+         "elements"),
         ({"weights": W, "kinds": [3, 256]},
-         "Layer(kinds=<int64 array of 2>): element [1] is 256, which uint8 does not hold; round it, or declare "
-         "another dtype"),
+         "Layer(kinds=<int64 array of 2>): element [1] is 256, which uint8 does not hold; round it, or "
+         "declare another dtype"),
         ({"weights": W, "kinds": [-1, 2]},
-         "Layer(kinds=<int64 array of 2>): element [0] is -1, which uint8 does not hold; round it, or declare "
-         "another dtype"),
+         "Layer(kinds=<int64 array of 2>): element [0] is -1, which uint8 does not hold; round it, or "
+         "declare another dtype"),
         ({"weights": W, "kinds": [0.0, 1.5]},
          "Layer(kinds=<float64 array of 2>): element [1] is 1.5, which uint8 does not hold; round it, or "
          "declare another dtype"),
@@ -138,11 +139,11 @@ SAID = "Layer(weights=<float64 array of 3 x 2>)"
          "Layer(flags=<int64 array of 2>): element [1] is 2, which bool does not hold; round it, or declare "
          "another dtype"),
         ({"weights": W, "bias": [1e300, 0]},
-         "Layer(bias=<float64 array of 2>): element [0] is 1e+300, which float32 does not hold; round it, or "
-         "declare another dtype"),
+         "Layer(bias=<float64 array of 2>): element [0] is 1e+300, which float32 does not hold; round it, "
+         "or declare another dtype"),
         ({"weights": W * 1.0, "inputs": 4},
-         f"{SAID}: the shape is (inputs, hidden), and inputs=4 is given; leave inputs out, or pass an array of "
-         "that length"),
+         f"{SAID}: the shape is (inputs, hidden), and inputs=4 is given; leave inputs out, or pass an array "
+         "of that length"),
         ({"weights": W * 1.0, "bias": [1.0]},
          "Layer(bias=<float32 array of 1>): the shape is (hidden), and weights=<float64 array of 3 x 2> has "
          "hidden = 2; make the shapes agree"),
@@ -160,8 +161,8 @@ def test_declarations_that_no_array_fits() -> None:
     with pytest.raises(UsageError) as caught:
         Drawn(inputs=1, hidden=1)
     assert str(caught.value) == (
-        "Drawn.weights = gl.normal(0.0, 0.1): a parameter is the same for all vertices; draw in a field, or pass an "
-        "array: weights=..."
+        "Drawn.weights = gl.normal(0.0, 0.1): a parameter is the same for all vertices; draw in a field, or "
+        "pass an array: weights=..."
     )
     with pytest.raises(UsageError, match=r"Shapeless.weights has no shape; write weights: ... = gl.field"):
         Shapeless(weights=W)
@@ -170,7 +171,7 @@ def test_declarations_that_no_array_fits() -> None:
         n: int
         bias: gl.Vector = gl.field(shape="n", init=0.5)
 
-    with pytest.raises(UsageError, match=r"Bare needs n=...: the length of bias, for which no array is given"):
+    with pytest.raises(UsageError, match=r"Bare needs n=...: the length of bias, for which no array"):
         Bare()
     with pytest.raises(UsageError, match=r"Bare.bias has the length 0; an int from 1 on is needed"):
         Bare(n=0)

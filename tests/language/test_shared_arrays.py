@@ -149,7 +149,8 @@ def test_an_index_beyond_names_vertex_and_line(
         gl.run(program(weights=W), square(), max_iterations=1, **way)
     first, _, text = str(caught.value).partition("\n")
     assert first.endswith(
-        f"{program.__name__} failed at vertex {vertex} in superstep 0: an index outside the vector, matrix or list"
+        f"{program.__name__} failed at vertex {vertex} in superstep 0: an index outside the vector, matrix "
+        "or list"
     )
     assert text.strip() == line
 
@@ -184,8 +185,9 @@ def test_ranks_that_pass_different_arrays_disagree(ranks: Ranks) -> None:
         return
     with pytest.raises(UsageError) as caught:
         ranks.run(with_other_weights)
-    assert "ranks disagree on program of run(): the content of Reads(weights=<float64 array of 2 x 3>)" in str(
-        caught.value
+    assert (
+        "ranks disagree on program of run(): the content of Reads(weights=<float64 array of 2 x 3>)"
+        in str(caught.value)
     )
 
 
@@ -197,7 +199,8 @@ def test_ranks_that_read_different_arrays_disagree(ranks: Ranks, engine: str) ->
     with pytest.raises(UsageError) as caught:
         ranks.run(with_another_table, engine)
     assert str(caught.value) == (
-        "Closed reads the array 'TABLE', whose content is not the same on all ranks; every rank must have the same"
+        "Closed reads the array 'TABLE', whose content is not the same on all ranks; every rank must have "
+        "the same"
     )
 
 

@@ -182,7 +182,7 @@ class Visiting(gl.VertexProgram):
 
 @case(limit=4, parameters={"table": WEIGHTS}, tolerance=1e-6)
 class Single(gl.VertexProgram):
-    """The same in float32: a parameter that says nothing of its type is float32, others are rounded when read."""
+    """In float32, which a parameter is that does not say its type; others are rounded when they are read."""
 
     precision = gl.float32
     table: gl.Matrix = gl.field(shape=(4, 4))

@@ -57,6 +57,8 @@ def test_graphsage_by_the_command_line(gaslab: Run, tmp_path: Path) -> None:
 @pytest.mark.slow
 @on_ranks
 def test_graphsage_script(ranks: int) -> None:
-    printed = re.findall(r"^1000 embeddings, which are numpy's but for (\S+)$", output_of(ranks, "examples/graphsage.py"), re.M)
+    printed = re.findall(
+        r"^1000 embeddings, which are numpy's but for (\S+)$", output_of(ranks, "examples/graphsage.py"), re.M
+    )
     assert len(printed) == 1
     assert float(printed[0]) < 1e-12

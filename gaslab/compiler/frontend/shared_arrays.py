@@ -23,7 +23,7 @@ def parameter(scope: Scope, variable: t.Variable, node: ast.AST) -> t.Expr:
 
 
 def outside(scope: Scope, value: Any, node: ast.expr) -> t.Expr:
-    """Return the array *value*, which *node* names outside the program; raises for what is no array of numbers."""
+    """Return the array *value*, which *node* names; raises for one that is not of numbers."""
     text, lengths, dtype = ast.unparse(node), value.shape, value.dtype
     what = f"{text!r} is an array"
     if is_masked(value):

@@ -343,8 +343,8 @@ class ListWord:
 
 
 Expr = (
-    Const | Param | Shared | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
-    | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
+    Const | Param | Shared | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local
+    | Unary | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
     | Reduce | Search | Categorical | PartOf | NoList | ListWord | Let | Bound
 )  # fmt: skip
 

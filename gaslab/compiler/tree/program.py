@@ -70,8 +70,8 @@ class Tree:
     """A whole program. `functions` has the methods that it defines, from init to scatter.
 
     A helper stands after the helpers it calls. `shared` has the arrays from outside that the program reads:
-    parameters, and arrays of the user's modules, functions and classes. Of the latter `outside` has the arrays
-    themselves, by their indices; they are no part of what is emitted.
+    parameters, and arrays of the user's modules, functions and classes. Of the latter `outside` has the
+    arrays themselves, by their indices; they are no part of what is emitted.
     """
 
     name: str
