@@ -196,4 +196,42 @@ class Single(gl.VertexProgram):
         v.s = np.sum(np.concatenate((v.x, TENTHS)))
 
 
+def in_single() -> Any:
+    """Return the same program in float32, for the zoo."""
+
+    @case(limit=2, parameters={"tall": TALL}, tolerance=1e-5)
+    class SingleRows(RowProducts):
+        precision = gl.float32
+
+    return SingleRows
+
+
+TALL = np.arange(18 * 5).reshape(18, 5) % 7 / 3.0
+WHOLE = np.arange(17 * 4, dtype=np.int16).reshape(17, 4) % 11
+
+
+@case(limit=2, parameters={"tall": TALL})
+class RowProducts(gl.VertexProgram):
+    """Products of a vector with a matrix of many rows, of which some are left over from the sums in turn."""
+
+    tall: gl.Matrix = gl.field(shape=(18, 5))
+
+    class Vertex(gl.Vertex):
+        x: gl.Vector = gl.field(shape=18, init=0.3)
+        y: gl.Vector = gl.field(shape=5)
+        n: gl.Vector = gl.field(shape=4, dtype=int)
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[float]:
+        return (nbr.x @ self.tall)[1]
+
+    def apply(self, v: Vertex, total: float) -> None:
+        for i in range(18):
+            v.x[i] = i / 7 - v.degree
+        v.y = (v.x - 0.5) @ self.tall + total % 3.0
+        v.n = np.concatenate((v.n, v.n, v.n, v.n, np.bincount(v.n, minlength=50)[:1])) @ WHOLE % 50 + v.n
+        for i in range(4):
+            v.n[i] = (v.n[i] + i + v.in_degree) % 50
+
+
+SingleRows = in_single()
 TENTHS = np.array([0.1, 0.2, 0.3, 0.4, 0.7])

@@ -9,6 +9,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import elementwise, new_counter, simple, temporary
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.row_products import by_rows
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.solving import solved
 from gaslab.compiler.frontend.values import ArrayValue, stored
@@ -179,6 +180,8 @@ def matrix_product(scope: Scope, left: Any, right: Any, node: ast.AST) -> Any:
     rows, columns = left.type.shape[:-1], right.type.shape[1:]
     if rows or columns:
         left, right = simple(scope, left, node), simple(scope, right, node)
+    if columns and not rows and (made := by_rows(scope, left, right, node)) is not None:
+        return made
 
     def at(*indices: t.Expr) -> t.Expr:
         k = new_counter(scope)
