@@ -211,10 +211,9 @@ def _check_names(program: type[VertexProgram], words: dict[str, str]) -> None:
     missing = {name for name in declared if name not in words and not hasattr(program, name)}
     fields = {name: getattr(program, name, None) for name, kind in declared.items() if dimensions_of(kind)}
     for name, field in fields.items():
-        if isinstance(field, Field) and name in words:
+        if isinstance(field, Field) and (name in words or not field.has_init):
             missing -= {*field.shape}  # lengths that the array binds
-        elif isinstance(field, Field) and not field.has_init:
-            missing.add(name)
+            missing |= {name} - words.keys()
     for name in declared:
         if name in missing:
             array = f"{name}=FILE.npy" if name in fields else f"{name}=..."

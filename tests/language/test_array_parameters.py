@@ -161,7 +161,7 @@ def test_declarations_that_no_array_fits() -> None:
     with pytest.raises(UsageError) as caught:
         Drawn(inputs=1, hidden=1)
     assert str(caught.value) == (
-        "Drawn.weights = gl.normal(0.0, 0.1): a parameter is the same for all vertices; draw in a field, or "
+        "Drawn.weights = gl.normal(0.1): a parameter is the same for all vertices; draw in a field, or "
         "pass an array: weights=..."
     )
     with pytest.raises(UsageError, match=r"Shapeless.weights has no shape; write weights: ... = gl.field"):

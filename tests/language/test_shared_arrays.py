@@ -17,6 +17,7 @@ from gaslab.engine.bind import shapes_of
 from gaslab.errors import ExecutionError, UsageError
 from gaslab.parallel.comm import Comm
 from tests.mpi.ranks import Ranks
+from tests.programs import shared_arrays as zoo
 from tests.support.command_line import EDGES, Run, edges, gaslab, rows
 
 __all__ = ["edges", "gaslab"]  # fixtures
@@ -82,6 +83,22 @@ class BeyondTable(Reads):
         v.x = row[v.degree - 5]
 
 
+class Scales:
+    TENTHS = np.array([0.1, 0.2, 0.3], dtype=np.float32)
+
+
+class Through(gl.VertexProgram):
+    """Reads arrays through another module and a class, of types narrower than what it computes in."""
+
+    class Vertex(gl.Vertex):
+        x: float = 0.0
+        n: int = 0
+
+    def apply(self, v: Vertex) -> None:
+        v.x = np.sum(zoo.WEIGHTS[v.degree % 4] @ zoo.WEIGHTS) / 3 + Scales.TENTHS[v.degree % 3] / 3
+        v.n = zoo.TABLE[v.in_degree % 4] * 2147483647 * zoo.Outside.PLACES[0]
+
+
 def square(comm: Comm | None = None) -> gl.Graph:
     return gl.Graph.from_edges([0, 1, 2, 3, 0], [1, 2, 3, 0, 2], comm=comm)
 
@@ -97,6 +114,16 @@ def test_every_engine_reads_them(way: dict[str, Any]) -> None:
     x = [sum(TABLE[d % 3] for d in ds) * W[1, n % 3] for ds, n in zip(near, degree, strict=True)]
     assert result.vertices["x"].tolist() == x
     assert result.vertices["y"].tolist() == [(W @ TABLE).sum()] * 4
+
+
+@pytest.mark.parametrize("way", WAYS, ids=IDS)
+def test_arrays_of_modules_and_classes_are_read_by_their_names(way: dict[str, Any]) -> None:
+    result = gl.run(Through(), square(), max_iterations=1, **way)
+    for v, degree, arrived in ((0, 3, 1), (1, 2, 1), (2, 3, 2), (3, 2, 1)):
+        tenth = float(Scales.TENTHS[degree % 3])
+        expected = (zoo.WEIGHTS[degree % 4] @ zoo.WEIGHTS).sum() / 3 + tenth / 3
+        assert result.vertices["x"][v] == pytest.approx(expected, rel=1e-15)
+        assert result.vertices["n"][v] == int(zoo.TABLE[arrived]) * 2147483647 * 5
 
 
 def low(comm: Comm, engine: Any) -> list[float]:

@@ -11,7 +11,8 @@ import ast
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import each_element, new_counter
 from gaslab.compiler.frontend.draws import put_before
-from gaslab.compiler.frontend.scope import MAX_ELEMENTS, Scope
+from gaslab.compiler.frontend.field_declarations import MAX_ELEMENTS
+from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue
 
 LEAST = (16, 4)  # rows and columns from which on it pays
