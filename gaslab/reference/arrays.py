@@ -111,8 +111,7 @@ def field_row(
 
 def shared_row(values: np.ndarray) -> Row:
     """Return an array from outside as methods read it: the numbers of its dtype, which nothing changes."""
-    kept = np.float32 if values.dtype == np.float16 else values.dtype
-    row: Row = rounded_all(narrowed(str(kept), values)).view(Row)
+    row: Row = rounded_all(narrowed(values.dtype.name, values)).view(Row)
     row.setflags(write=False)
     return row
 
