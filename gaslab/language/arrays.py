@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KINDS = ("a number", "a vector", "a matrix")
-_PLAIN = {None: "float64", float: "float64", int: "int64", bool: "bool"}
+_PLAIN: dict[Any, str] = {None: "float64", float: "float64", int: "int64", bool: "bool"}
 
 
 def is_array(value: Any) -> bool:
