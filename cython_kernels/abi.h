@@ -32,7 +32,7 @@
 #define GASLAB_ABI_H
 #include <stdint.h>
 
-#define GL_ABI_VERSION 7
+#define GL_ABI_VERSION 8
 enum { GL_IN = 1, GL_OUT = 2, GL_ALL = 3 };   /* masks of edge directions; 0 is none */
 enum {                                         /* gl_fault.code */
     GL_FAULT_DIVISION = 1,                     /* integer division or modulo by zero */
@@ -109,6 +109,7 @@ typedef struct gl_view {
     const int32_t *locate;                           /* [num_vertices] by global id: the local id of a replica
                                                         here, or -1 - the master's rank; NULL if not asked */
     gl_outbox *outbox;                               /* the running thread's; NULL on one rank */
+    const void *const *shared;                       /* the program's arrays from outside, row by row; only read */
 } gl_view;
 
 /* Local id; index of tree.sites, -1 where `stop` was seen between two blocks. */

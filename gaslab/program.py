@@ -17,6 +17,7 @@ from gaslab.language.aggregators import Aggregator as Aggregator
 from gaslab.language.aggregators import aggregator as aggregator
 from gaslab.language.aggregators import aggregators_of as aggregators_of
 from gaslab.language.annotations import annotations_of, is_class_variable, mark_of
+from gaslab.language.arrays import described, dimensions_of, given_arrays, is_array
 from gaslab.language.combiners import Accumulator as Accumulator
 from gaslab.language.combiners import All as All
 from gaslab.language.combiners import Any as Any
@@ -179,7 +180,8 @@ RESERVED_PARAMETERS = frozenset(
 class VertexProgram:
     """Base of vertex programs; an instance is an immutable set of parameters.
 
-    Parameters are annotated attributes of the class; those without a default must be given. What a
+    Parameters are annotated attributes of the class; those without a default must be given. One that is a
+    `Vector` or a `Matrix` takes any array of its shape, and binds the lengths that its shape names. What a
     program does is said by methods, none of which it must have:
 
     ``init(self, v)``
@@ -211,7 +213,7 @@ class VertexProgram:
     Raises
     ------
     UsageError
-        A parameter that is unknown, missing, not of its type, or assigned after the instance was made.
+        A parameter that is unknown, missing, not of its type or shape, or assigned once the instance is made.
 
     Examples
     --------
@@ -255,16 +257,23 @@ class VertexProgram:
         for name in values:
             if name not in declared:
                 raise UsageError(f"{cls.__name__} has no parameter {name!r}{nearest(name, declared)}")
+        given = dict(values)
+        for name, annotation in declared.items():
+            if name in values and not dimensions_of(annotation):
+                values[name] = checked_parameter(f"{cls.__name__}.{name}", values[name], annotation)
+        if any(map(dimensions_of, declared.values())):
+            values |= given_arrays(cls, declared, values)
         known = {}
         for name in declared:
             if name in values:
-                known[name] = checked_parameter(f"{cls.__name__}.{name}", values[name], declared[name])
+                known[name] = values[name]
                 object.__setattr__(self, name, known[name])
             elif not hasattr(cls, name):
                 raise UsageError(f"{cls.__name__} needs {name}=...: the parameter has no default")
             else:
                 known[name] = getattr(cls, name)
         object.__setattr__(self, "__parameters", known)
+        object.__setattr__(self, "__given", {name: known[name] for name in given})
 
     def __setattr__(self, name: str, value: Anything) -> None:
         raise UsageError(f"{type(self).__name__} is immutable; make a new one with {name}={value!r}")
@@ -273,33 +282,49 @@ class VertexProgram:
         raise UsageError(f"{type(self).__name__} is immutable; make a new one without {name}=")
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{n}={getattr(self, n)!r}" for n in parameter_annotations(type(self)))
-        return f"{type(self).__name__}({values})"
+        values = {n: described(x) if is_array(x) else repr(x) for n, x in self.parameters().items()}
+        return f"{type(self).__name__}({', '.join(f'{n}={x}' for n, x in values.items())})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, VertexProgram) or type(other) is not type(self):
             return NotImplemented
-        return self.parameters() == other.parameters()
+        theirs = other.parameters()
+        return all(_equal(x, theirs[name]) for name, x in self.parameters().items())
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(self.parameters().items())))
+        values = self.parameters().items()
+        return hash((type(self), *((n, described(x) if is_array(x) else x) for n, x in values)))
+
+    def __setstate__(self, state: dict[str, Anything]) -> None:
+        for value in state.values():
+            if is_array(value):
+                value.setflags(write=False)  # which a pickle does not say
+        self.__dict__.update(state)
 
     def __fingerprint__(self) -> Anything:
         return [type(self), self.parameters()]
 
     def __replace__(self, **changes: Anything) -> Self:
         """Return the program with other values of some parameters, as ``copy.replace`` does."""
-        return type(self)(**{**self.parameters(), **changes})
+        return type(self)(**{**self.__dict__["__given"], **changes})  # lengths follow from arrays again
 
     def parameters(self) -> dict[str, Anything]:
-        """Return the parameters by name, defaults included."""
+        """Return the parameters by name, defaults included; vectors and matrices as read-only arrays."""
         return dict(self.__dict__["__parameters"])
+
+
+def _equal(mine: Anything, other: Anything) -> bool:
+    """Return whether two values of a parameter are equal, arrays in all elements."""
+    if mine is other or not is_array(mine):
+        return bool(mine is other or mine == other)
+    return mine.shape == other.shape and bool((mine == other).all())
 
 
 def checked_parameter(what: str, value: Anything, annotation: Anything) -> Anything:
     """Return a parameter's value as its annotation says: a float, an int in the range of its type, a bool.
 
-    A vertex id can be anything. An annotation outside the language is refused where the class is compiled.
+    A vertex id can be anything. An annotation outside the language is refused where the class is compiled; of
+    arrays see `gaslab.language.arrays`.
     """
     kind, storage = annotation, "int64"
     if get_origin(annotation) is Annotated:

@@ -33,7 +33,8 @@ cdef extern from *:
         ARRAY(active), ARRAY(active_bits), ARRAY(signalled), ARRAY(signal_blocks), ARRAY(message),
         ARRAY(message_next), ARRAY(priority), ARRAY(gather_way), ARRAY(scatter_way), ARRAY(delta),
         ARRAY(touched), ARRAY(touched_blocks), ARRAY(cache), ARRAY(cached), ARRAY(changed), ARRAY(stop),
-        ARRAY(scratch), ARRAY(delta_forth), ARRAY(delta_back), ARRAY(locate), ARRAY(outbox)};
+        ARRAY(scratch), ARRAY(delta_forth), ARRAY(delta_back), ARRAY(locate), ARRAY(outbox),
+        ARRAY(shared)};
     enum { GL_MEMBERS = sizeof gl_members / sizeof *gl_members };
     _Static_assert(sizeof(gl_view) == 8 * GL_MEMBERS, "a member of gl_view is missing, or is not of 8 bytes");
     """
@@ -59,8 +60,8 @@ cdef void *_address(object array) except? NULL:
 cdef class View:
     """The arrays and numbers that a program's phases read and write. Set a member as an attribute.
 
-    ``vertex``, ``vertex_next``, ``edge`` and ``edge_by_source`` are lists of arrays, one per field; ``param`` and
-    ``aggregate`` are arrays of eight-byte scalars.
+    ``vertex``, ``vertex_next``, ``edge`` and ``edge_by_source`` are lists of arrays, one per field, ``shared`` is
+    one of the arrays from outside; ``param`` and ``aggregate`` are arrays of eight-byte scalars.
     """
 
     cdef gl_view c
@@ -90,7 +91,7 @@ cdef class View:
         self._members[name] = value
         if number:
             self._set(offset, operator.index(value) & 0xFFFFFFFFFFFFFFFF)
-        elif name in ("vertex", "vertex_next", "edge", "edge_by_source"):
+        elif name in ("vertex", "vertex_next", "edge", "edge_by_source", "shared"):
             table = np.zeros(max(len(value), 1), dtype=np.uintp)
             for k, a in enumerate(value):
                 if isinstance(a, np.ndarray):

@@ -8,7 +8,7 @@ import logging
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import gaslab as gl
 from gaslab.cli import option
@@ -24,9 +24,14 @@ from gaslab.cli.arguments import (
 from gaslab.cli.codes import DONE
 from gaslab.cli.streams import say
 from gaslab.errors import UsageError, nearest
+from gaslab.language.annotations import annotations_of, is_class_variable
+from gaslab.language.arrays import dimensions_of
 from gaslab.language.precision import class_in
-from gaslab.program import Storage, VertexProgram, parameter_annotations
+from gaslab.program import Field, Storage, Vertex, VertexProgram, parameter_annotations
 from gaslab.system.outputs import Output
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 log = logging.getLogger("gaslab")
 
@@ -43,7 +48,7 @@ def parser(name: str) -> Parser:
         group = made.add_argument_group("program")
         group.add_argument(
             "-p", "--parameter", type=option.pair, action="append", default=[], metavar="NAME=VALUE",
-            help="a parameter, of the type that the class says",
+            help="a parameter, of the type that the class says; FILE.npy for an array",
         )  # fmt: skip
         group.add_argument("--trace", metavar="ID", action="append", default=[],
                            help="show what becomes of this vertex; may be given several times")  # fmt: skip
@@ -97,9 +102,8 @@ def _run(arguments: Any) -> int:
 
 def _answers(program: type[VertexProgram]) -> list[str]:
     """Return the vertex fields that an answer of the program has."""
-    from gaslab.compiler.frontend import parse_phases
-
-    return [v.name for v in parse_phases(program)[0].vertex_fields if not v.name.startswith("_")]
+    known = annotations_of(getattr(program, "Vertex", Vertex), Vertex, program)
+    return [name for name, kind in known.items() if not (name.startswith("_") or is_class_variable(kind))]
 
 
 def _explain(arguments: Any) -> int:
@@ -204,16 +208,42 @@ def _check_names(program: type[VertexProgram], words: dict[str, str]) -> None:
     for name in words:
         if name not in declared:
             raise UsageError(f"{program.__name__} has no parameter {name!r}{nearest(name, declared)}")
+    missing = {name for name in declared if name not in words and not hasattr(program, name)}
+    fields = {name: getattr(program, name, None) for name, kind in declared.items() if dimensions_of(kind)}
+    for name, field in fields.items():
+        if isinstance(field, Field) and (name in words or not field.has_init):
+            missing -= {*field.shape}  # lengths that the array binds
+            missing |= {name} - words.keys()
     for name in declared:
-        if name not in words and not hasattr(program, name):
-            raise UsageError(f"{program.__name__} needs -p {name}=...: the parameter has no default")
+        if name in missing:
+            array = f"{name}=FILE.npy" if name in fields else f"{name}=..."
+            raise UsageError(f"{program.__name__} needs -p {array}: the parameter has no default")
+
+
+def read_array(program: type[VertexProgram], name: str, word: str) -> NDArray[Any]:
+    """Return the array in a file of numpy's that is given for a parameter; UsageError where it has none."""
+    import numpy as np
+
+    what = f"-p {name}={word}: {program.__name__}.{name}"
+    if not word.endswith(".npy"):
+        raise UsageError(f"{what} is an array; give a file that np.save wrote: -p {name}=FILE.npy")
+    try:
+        found: NDArray[Any] = np.load(word, allow_pickle=False)
+    except OSError as error:
+        raise UsageError(f"{what}: cannot read {word}: {error.strerror or error}") from None
+    except ValueError:  # pickled objects, or no such file
+        text = f"{word} holds no plain array of numbers; write it by np.save({word!r}, array)"
+        raise UsageError(f"{what}: {text}") from None
+    return found
 
 
 def typed(program: type[VertexProgram], name: str, word: str, graph: gl.Graph) -> Any:
-    """Return a parameter's value as its annotation says: float, int, bool or a vertex id."""
+    """Return a parameter's value as its annotation says: a number, a vertex id, an array (collective)."""
     from gaslab.cli.job import vertex_id
 
     annotation = parameter_annotations(program)[name]
+    if dimensions_of(annotation):
+        return graph.comm.on_root(lambda: read_array(program, name, word))
     kind = annotation
     if get_origin(annotation) is Annotated:
         kind, *marks = get_args(annotation)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,7 +117,7 @@ class _Emitted:
 
 def _emitted(tree: Tree) -> _Emitted:
     try:
-        content = pickle.dumps(tree)
+        content = pickle.dumps(replace(tree, outside={}))  # which the text does not have
     except RecursionError:
         raise too_deep(tree) from None
     return _emitted_from(content)
@@ -127,7 +127,7 @@ def _emitted(tree: Tree) -> _Emitted:
 def _emitted_from(content: bytes) -> _Emitted:
     tree = pickle.loads(content)
     text = emit_text(tree)
-    fields = (tree.params, tree.vertex_fields, tree.edge_fields)
+    fields = (tree.params, tree.vertex_fields, tree.edge_fields, tree.shared)
     declared = (*fields, tree.supersteps, tree.has_done, tree.rng, tree.precision)
     return _Emitted(text, fingerprint([build.key(text), declared]))
 

@@ -16,6 +16,7 @@ from gaslab.engine.initial_frontier import InitialFrontier, bind_initial_frontie
 from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.options import Options
+from gaslab.engine.shared_arrays import bind_arrays
 from gaslab.engine.stopping import Stopping
 from gaslab.graph.graph import Graph
 from gaslab.language.phases import phases_of
@@ -48,6 +49,7 @@ class BoundProgram:
     stopping: list[Stopping]  # of each phase
     done: Done | None  # of a program of several phases, which may begin them anew
     params: list[Any]
+    arrays: list[list[np.ndarray]]  # from outside, of each phase
     columns: BoundColumns
     initial_values: dict[str, Any]  # of vertex fields, from the caller
     starts: InitialDraws
@@ -88,13 +90,14 @@ def bind(
         for one, own in zip(compiled, dones, strict=True)
     ]
     params = bind_parameters(tree, program, graph)
+    arrays = bind_arrays([one.tree for one in compiled], program, graph.comm)
     starts = InitialDraws(graph, options.seed, program.parameters())
     columns = columns or bind_columns(compiled, graph, options, starts)
     trace = None if options.trace is None else VertexTrace(graph, graph.ids.find(options.trace))
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
     return BoundProgram(
-        compiled, program, graph, stopping, done, params, columns, values, starts, initial, trace
+        compiled, program, graph, stopping, done, params, arrays, columns, values, starts, initial, trace
     )
 
 

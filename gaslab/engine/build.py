@@ -53,10 +53,10 @@ def _build_parts(
         graph.local.out()  # before there are fields: while edges are sorted they take 16 bytes more each
     edge_fields = drawn(bound.columns.edge_fields)
     found: list[Parts] = []
-    for one in bound.compiled:
+    for one, arrays in zip(bound.compiled, bound.arrays, strict=True):
         state = _new_state(one, bound, edge_fields, found[0].state if found else None, rooms)
         state.phase = len(found)
-        view = make_view(state, graph, bound.params)
+        view = make_view(state, graph, bound.params, arrays)
         view.initial_fields = 0 if found else state.initial_fields
         assert options.threads is not None
         executor = Executor(one, view, graph, options.threads, observe, options.cancellation)

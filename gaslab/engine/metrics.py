@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gaslab.engine.engines import engine_of
 from gaslab.engine.options import Options
 from gaslab.graph.graph import Graph
@@ -27,7 +29,10 @@ def run_metrics(
     peak = peak_rss_bytes()
     return {
         "program": type(program).__name__,
-        "parameters": program.parameters(),
+        "parameters": {
+            name: {"dtype": str(x.dtype), "shape": x.shape} if isinstance(x, np.ndarray) else x
+            for name, x in program.parameters().items()
+        },
         "seed": options.seed,
         "engine": engine_of(options.engine).name,
         "source": graph.source,

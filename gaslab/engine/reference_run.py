@@ -17,6 +17,7 @@ from gaslab.engine.initial_values import bind_initial_values
 from gaslab.engine.lists import InitialLists
 from gaslab.engine.metrics import run_metrics
 from gaslab.engine.options import Options
+from gaslab.engine.shared_arrays import bind_arrays
 from gaslab.engine.storage import dtype_of
 from gaslab.errors import warn_unfinished
 from gaslab.graph.graph import Graph
@@ -36,6 +37,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
     written = frozenset(name for one in trees for name in one.written_edges())
     bind.check_sides(trees, graph)
     params = bind.bind_parameters(tree, program, graph)
+    bind_arrays(trees, program, comm)  # for its errors
     starts_at = InitialDraws(graph, options.seed, program.parameters())
     edge_fields = bind.drawn(bind.bind_edge_fields(tree, graph, options.columns, written, starts_at))
     initial = bind_initial_values(tree, graph, options.init, starts_at)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gaslab._kernels import phase_runner
 from gaslab.compiler.tree import Tree
 from gaslab.compiler.tree.uses import by_source
@@ -13,8 +15,10 @@ from gaslab.graph.graph import Graph
 from gaslab.partitioning.local_graph import LocalGraph
 
 
-def make_view(state: RunState, graph: Graph, params: list[Any]) -> phase_runner.View:
-    """Return the program's view of *graph* and *state*."""
+def make_view(
+    state: RunState, graph: Graph, params: list[Any], arrays: list[np.ndarray]
+) -> phase_runner.View:
+    """Return the program's view of *graph* and *state*, with its parameters and its arrays from outside."""
     local, tree = graph.local, state.tree
     view = phase_runner.View()
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
@@ -31,6 +35,7 @@ def make_view(state: RunState, graph: Graph, params: list[Any]) -> phase_runner.
     view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
     set_by_source(view, state, graph.local)
     view.param, view.aggregate = scalars(params), state.aggregate_row
+    view.shared = arrays
     view.initial_fields, view.concurrent, view.all_active = 0, 0, 0
     view.total = view.incoming = view.skip = None
     view.active, view.signalled, view.signal_blocks = state.active, state.signalled, state.signal_blocks

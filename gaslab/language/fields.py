@@ -73,7 +73,10 @@ SUM, MIN, MAX, PROD, BITOR = "sum", "min", "max", "prod", "bitor"
 
 
 class Field:
-    """What `field` says of a vertex or edge field, or of a part of an accumulator."""
+    """What `field` says of a field, of a part of an accumulator, or of a parameter that is an array.
+
+    `has_init` is whether a start was said.
+    """
 
     def __init__(
         self,
@@ -83,20 +86,21 @@ class Field:
         combine: str = SUM,
         sync: str | None = None,
         lookup: str | None = None,
+        has_init: bool = False,
     ) -> None:
         self.shape, self.dtype, self.init, self.combine, self.sync = shape, dtype, init, combine, sync
-        self.lookup = lookup
+        self.lookup, self.has_init = lookup, has_init
 
 
 def field(
     *,
     shape: int | str | tuple[int | str, ...] = (),
     dtype: Any = None,
-    init: Any = 0,
+    init: Any = ...,
     combine: str = SUM,
     sync: str | None = None,
 ) -> Any:
-    """Say of a field more than its type does.
+    """Say of a field, or of a parameter that is an array, more than its type does.
 
     Parameters
     ----------
@@ -105,7 +109,8 @@ def field(
     dtype : type
         Of the elements: ``float`` (by default), ``int``, ``bool`` or a width such as `float32`.
     init : number
-        What every element starts from.
+        What every element starts from: 0 where nothing is said. A parameter is this number everywhere where
+        no array is given; without it one must be.
     combine : {SUM, MIN, MAX, PROD, BITOR}
         How a part of an accumulator adds up.
     sync : {SUM, MIN, MAX}, optional
@@ -124,7 +129,9 @@ def field(
     ...     def init(self, v: Vertex) -> None:
     ...         v.x[0] = v.degree
     """
-    return Field(shape if isinstance(shape, tuple) else (shape,), dtype, init, combine, sync)
+    lengths = shape if isinstance(shape, tuple) else (shape,)
+    said = init is not ...
+    return Field(lengths, dtype, init if said else 0, combine, sync, has_init=said)
 
 
 def lookup(path: str) -> Any:

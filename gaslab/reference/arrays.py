@@ -109,6 +109,33 @@ def field_row(
     return row
 
 
+def shared_row(values: np.ndarray) -> Row:
+    """Return an array from outside as methods read it: the numbers of its dtype, which nothing changes."""
+    row: Row = rounded_all(narrowed(values.dtype.name, values)).view(Row)
+    row.setflags(write=False)
+    return row
+
+
+class WithArrays:
+    """A module or a class of the user's as a program sees it, whose arrays are those of the language."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    def __getattr__(self, name: str) -> Any:
+        return with_arrays(getattr(self._owner, name))
+
+
+def with_arrays(value: Any) -> Any:
+    """Return an array, or a module or class that may have one, as a program sees it; else *value*."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return shared_row(value)
+    is_owner = isinstance(value, types.ModuleType) or (
+        isinstance(value, type) and any(isinstance(x, np.ndarray) for x in vars(value).values())
+    )
+    return WithArrays(value) if is_owner else value
+
+
 class NumpyModule:
     """What a program sees as ``np`` or ``np.linalg``."""
 

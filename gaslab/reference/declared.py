@@ -7,10 +7,13 @@ import types
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from gaslab import program as words
 from gaslab.errors import ProgramError
 from gaslab.language.annotations import annotations_of, mark_of
 from gaslab.reference.arithmetic import PRECISION, Float, number
+from gaslab.reference.arrays import shared_row
 from gaslab.reference.combiners import Combiner, Field
 from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner
@@ -157,6 +160,8 @@ def translated(cls: type) -> type:
                 members[name] = words.Aggregator(function, value.every, value.finalizer, value.live)
             elif isinstance(value, (int, float)):
                 members[name] = number(value)
+            elif isinstance(value, np.ndarray) and value.ndim:
+                members[name] = shared_row(value)
             else:
                 members.pop(name, None)  # of a base, and replaced
     members["__setattr__"] = object.__setattr__  # visit adds to live totals: what else writes is no program

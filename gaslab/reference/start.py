@@ -7,8 +7,10 @@ from typing import Any
 
 from gaslab import program as words
 from gaslab.errors import UsageError, VertexNotFound, nearest
+from gaslab.language.arrays import is_array
 from gaslab.language.rng import Draw
 from gaslab.reference.arithmetic import narrow
+from gaslab.reference.arrays import shared_row
 from gaslab.reference.declared import storage_of
 from gaslab.reference.state import State
 from gaslab.reference.views import Edge, Vertex
@@ -19,6 +21,9 @@ def bound_parameters(run: State, by_id: Mapping[Any, Vertex]) -> dict[str, Any]:
     bound = {}
     for name, annotation in words.parameter_annotations(run.cls).items():
         value = getattr(run.program, name)
+        if is_array(value):
+            bound[name] = shared_row(value)
+            continue
         if storage_of(annotation) == "id" and value not in by_id:
             raise VertexNotFound(f"{run.cls.__name__}({name}={value!r}): no such vertex in the graph")
         storage = "float64" if annotation is float else storage_of(annotation)  # rounded where it is read

@@ -14,6 +14,7 @@ import numpy as np
 from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng
+from gaslab.language.arrays import is_array
 from gaslab.language.nobody import Nobody
 from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.language.visit_ways import field_bytes, ways_of
@@ -270,13 +271,16 @@ class Run(State):
 
     def instance(self, cls: type, kind: Callable[[Any], Any], superstep: int | None = None) -> Any:
         """Return a method's `self`: the program with the values of the run, numbers made by *kind*."""
-        known = {
+        known: dict[str, Any] = {
             "superstep": self.superstep_number if superstep is None else superstep,
             "num_vertices": len(self.vertices),
             "num_edges": len(self.edges),
         }
         made: Any = object.__new__(cls)
-        vars(made).update({k: kind(x) for k, x in (self.parameters | self.aggregates | known).items()})
+        if kind is not number:  # plain Python has the arrays themselves
+            known |= {k: x for k, x in self.program.parameters().items() if is_array(x)}
+        values = self.parameters | self.aggregates | known
+        vars(made).update({k: x if is_array(x) else kind(x) for k, x in values.items()})
         if kind is number and PRECISION.get() == "float32":
             vars(made).update({k: records.read(x) for k, x in self.aggregates.items()})
         vars(made)["signal"] = SignalById(self, self.graph.by_id)

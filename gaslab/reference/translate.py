@@ -13,6 +13,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from gaslab.language import solvers
 from gaslab.language.rng import WORDS
 from gaslab.reference import arrays
@@ -148,6 +150,10 @@ def translate(function: types.FunctionType, known: dict[Any, Any] | None = None)
 def _translated(value: Any, known: dict[Any, Any]) -> Any:
     if value is math:
         return _math_module
+    if isinstance(value, np.ndarray) and value.ndim:
+        if id(value) not in known:
+            known[id(value)] = arrays.shared_row(value)
+        return known[id(value)]
     home = getattr(value, "__name__" if isinstance(value, types.ModuleType) else "__module__", None)
     if isinstance(home, str) and home.split(".")[0] == "numpy":
         return arrays.translated(value)
@@ -157,4 +163,5 @@ def _translated(value: Any, known: dict[Any, Any]) -> Any:
         return value if value in WORDS else translate(value, known)
     if isinstance(value, types.BuiltinFunctionType) and value in _MATH:
         return _MATH[value]
-    return number(value)
+    of_gaslab = isinstance(home, str) and home.split(".")[0] == "gaslab"
+    return number(value if of_gaslab else arrays.with_arrays(value))

@@ -30,7 +30,7 @@ class Single:
         starts = InitialDraws(graph, 0, program.parameters())
         edges = bind_edge_fields(self.tree, graph, None, self.tree.written_edges(), starts)
         self.state = RunState.create(self.tree, graph, edges, starts)
-        self.view = make_view(self.state, graph, bind_parameters(self.tree, program, graph))
+        self.view = make_view(self.state, graph, bind_parameters(self.tree, program, graph), [])
         self.vertices = range(graph.num_vertices)
         for v in self.vertices:
             self.call("gl_init", v)

@@ -81,5 +81,8 @@ def parameters(program: Writer) -> list[str]:
         "int parameter": "p: int = 3",
         "float parameter": "q: float = -0.75",
         "shape parameter": "size: int = 3",
+        "vector parameter": "span: int\n    steps: gl.Vector = gl.field(shape='span', dtype=gl.float32)",
+        "matrix parameter": "grid: gl.Matrix = gl.field(shape=(2, 3))",
+        "module array": "PLACES = np.array([2, -1])",
     }
     return [f"    {text}" for feature, text in rows.items() if program.has(feature)]

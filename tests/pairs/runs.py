@@ -57,6 +57,10 @@ def drawn_task(draws: random.Random, name: str, text: str, features: Collection[
     if "id parameter" in features:
         task.right_source = bool(graph.right) and draws.random() < 0.5
         task.parameters["source"] = draws.choice(graph.right if task.right_source and graph.right else every)
+    if "vector parameter" in features:
+        task.parameters["steps"] = [draws.randrange(-8, 9) / 4 for _ in range(4)]
+    if "matrix parameter" in features:
+        task.parameters["grid"] = [[draws.randrange(-8, 9) / 4 for _ in range(3)] for _ in range(2)]
     some = draws.sample(graph.ids, min(len(graph.ids), 1 + draws.randrange(4)))
     if "start= ids" in features:
         task.options["start"] = some

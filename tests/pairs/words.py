@@ -12,7 +12,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 KINDS = {"i": "int", "f": "float", "b": "bool", "d": "id"}
-# what a feature adds: kind -> leaves ({u} is a vertex) and shapes ({i} {f} {b} {d} are values)
+# what a feature adds: kind -> leaves ({u} is a vertex) and shapes ({i} {f} {b} {d} are values); "a & b" adds
+# where both are
 LEAVES: dict[str, dict[str, list[str]]] = {
     "": {
         "int": [
@@ -47,6 +48,26 @@ LEAVES: dict[str, dict[str, list[str]]] = {
     "float parameter": {"float": ["self.q"]},
     "math": {"float": ["-0.0"]},
     "module constant": {"int": ["LIMIT"], "float": ["SHARE"]},
+    "vector parameter": {
+        "float": ["self.steps[1]", "self.steps[{u}.degree % 4]", "self.steps[-1]"],
+        "int": ["len(self.steps) + self.span"],
+    },
+    "matrix parameter": {"float": ["self.grid[1, {u}.degree % 3]", "self.grid[-1, 0]"]},
+    "module array": {
+        "int": ["TABLE[{u}.degree % 4]", "self.PLACES[{u}.out_degree % 2]"],
+        "float": ["WEIGHTS[1, {u}.in_degree % 2]"],
+    },
+    "slice": {"float": ["np.sum((np.ones(5) * ({u}.degree % 7))[1:-1])"]},
+    "slice & vector field": {"float": ["np.max({u}.z[:2])", "{u}.z[1:][{u}.degree % 2]"]},
+    "slice & matrix field": {"float": ["np.min({u}.m[:, 1])"]},
+    "slice & vector parameter": {"float": ["np.max(self.steps[self.span - 3:])"]},
+    "slice & matrix parameter": {"float": ["np.sum(self.grid[1:, :2]) % 16.0"]},
+    "slice & module array": {"float": ["np.sum(WEIGHTS[0][:1])"], "int": ["np.max(TABLE[1:3])"]},
+    "concatenate": {"float": ["np.max(np.concatenate((np.ones(2) * ({u}.degree % 5), np.zeros(1))))"]},
+    "concatenate & vector field": {"float": ["np.concatenate([{u}.z, np.ones(2)])[{u}.degree % 5]"]},
+    "concatenate & vector parameter": {"float": ["np.concatenate((np.ones(1), self.steps))[{u}.degree % 5]"]},
+    "concatenate & module array": {"int": ["np.sum(np.concatenate((TABLE, self.PLACES)))"]},
+    "helper of vectors & vector parameter": {"float": ["most(self.steps)"]},
     "v.side": {"int": ["{u}.side"], "bool": ["{u}.side == 0"]},
     "helper of numbers": {"int": ["falling({i}, {i})"], "float": ["lower({f}, {f})"]},
     "helper of vertices": {"int": ["sized({u}, {i})"], "float": ["half({u}, self)"]},
@@ -231,7 +252,7 @@ class Words:
             if of_edge or found:
                 return of_edge or found
         for feature, kinds in LEAVES.items():
-            if feature == "" or self.has(feature):
+            if feature == "" or all(map(self.has, feature.split(" & "))):
                 found += kinds.get(kind, ())
         if kind == "int" and self.has(*SMALL):
             found += ["{u}.k", "{u}.k"]

@@ -21,6 +21,10 @@ HELPERS = {
     "helper of vectors": "def most(x):\n    return np.max(x * 0.5)\n",
     "fault in a helper": "def bad(a):\n    {bad}\n",
 }
+ARRAYS = (
+    "TABLE = np.array([3, -1, 2, 7], dtype=np.int32)\n"
+    "WEIGHTS = np.array([[0.5, -0.25], [1.0, 2.0]], dtype=np.float32)\n"
+)
 FAULTS = {
     "division": "{t} = 7 // ({a} - {a})",
     "modulo": "{t} = 7 % ({a} - {a})",
@@ -84,6 +88,7 @@ class Writer(Words):
             ("linear algebra", self.matrices),
             ("wild floats", self.wild),
             ("list words", self.over_list),
+            ("matrix parameter", self.products),
         ):
             if self.has(feature):
                 options.append(lambda made=made: made(where))
@@ -211,6 +216,16 @@ class Writer(Words):
             ]
         return self.one(options).split("\n")
 
+    def products(self, where: Where) -> list[str]:
+        """Return lines that read whole rows of the parameter that is a matrix."""
+        of = f"v.{self.names['int']}"
+        options = [
+            f"across = self.grid @ (np.ones(3) * {self.value('float', where)})\n{of} = np.argmax(across)",
+            f"down = np.ones(2) @ self.grid\n{of} = int(np.sum(down) * 4.0) % 101",
+            f"apart = self.grid[0] - self.grid[{self.value('int', where)} % 2]\n{of} = np.argmin(apart)",
+        ]
+        return self.one(options).split("\n")
+
     def wild(self, where: Where) -> list[str]:
         if self.has("numpy") and self.odds(0.3):
             z = "v.z" if self.has("vector field") else "np.ones(3)"
@@ -315,6 +330,7 @@ class Writer(Words):
                 text = text.replace("{bad}", bad)
             texts.append(text)
         constants = "LIMIT = 7\nSHARE = 0.25\n" if self.has("module constant") else ""
+        constants += ARRAYS if self.has("module array") else ""
         return (
             "import math\n\nimport numpy as np\n\nimport gaslab as gl\n\n"
             + "\n\n".join([constants, *texts])

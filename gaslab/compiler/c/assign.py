@@ -78,7 +78,7 @@ def stored(body: Body, storage: str, s: t.Assign, value: str) -> str:
 def fits(tree: t.Tree, x: t.Expr, storage: str) -> bool:
     """Return whether *x* is read from a place that holds no number that *storage* does not."""
     place = x.array if isinstance(x, t.Element) else x
-    if not isinstance(place, t.VertexField | t.EdgeField | t.PartOf):
+    if not isinstance(place, t.VertexField | t.EdgeField | t.PartOf | t.Shared):
         return False
     lo, hi = t.INTEGER_RANGE[storage]
     least, most = t.INTEGER_RANGE.get(tree.storage_of(place), (lo - 1, hi))

@@ -56,6 +56,9 @@ def context(tree: Tree) -> str:
         members.append(
             (f"{names.C_TYPE[kind]} ", names.param_name(tree, k), f"w->param[{k}].{names.MEMBER[kind]}")
         )
+    for k, array in enumerate(tree.shared):
+        c_type, name = STORAGE[array.storage][1], names.shared_name(tree, k)
+        members.append((f"const {c_type} *restrict ", name, f"w->shared[{k}]"))
     for k, a in enumerate(tree.aggregators):
         kind = a.combiner.type
         if not isinstance(a.combiner, RecordCombiner) and not a.live:

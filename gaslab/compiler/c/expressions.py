@@ -35,6 +35,8 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
         return f"l_{x.name}"
     if isinstance(x, t.Param):
         return f"c->{names.param_name(body.tree, x.index)}"
+    if isinstance(x, t.Shared):
+        return f"c->{names.shared_name(body.tree, x.index)}"
     if isinstance(x, t.Aggregate):
         if body.tree.aggregators[x.index].live:
             return f"c->aggregate[{body.tree.slot(x.index)}].i"
@@ -231,11 +233,11 @@ def search(body: Body, x: t.Search) -> str:
     )
 
 
-def array_at(body: Body, place: t.VertexField | t.EdgeField | t.Local | t.PartOf) -> str:
+def array_at(body: Body, place: t.VertexField | t.EdgeField | t.Local | t.PartOf | t.Shared) -> str:
     if isinstance(place, t.PartOf):
         return part_place(body, place)
-    if isinstance(place, t.Local):
-        return f"l_{place.name}"
+    if isinstance(place, t.Local | t.Shared):
+        return expr(body, place)
     if isinstance(place, t.EdgeField):
         field = body.tree.edge_fields[place.index]
         return "(&" + row(field, f"c->{names.edge_name(body.tree, place.index)}", "e") + ")"

@@ -44,6 +44,10 @@ def param_name(tree: Tree, index: int) -> str:
     return mangled("p", index, tree.params[index].name)
 
 
+def shared_name(tree: Tree, index: int) -> str:
+    return mangled("s", index, tree.shared[index].name)
+
+
 def aggregate_name(tree: Tree, index: int) -> str:
     return mangled("a", index, tree.aggregators[index].name)
 

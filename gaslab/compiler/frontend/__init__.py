@@ -25,7 +25,7 @@ from gaslab.compiler.frontend.declare import PHASES, Declared, declare
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method
 from gaslab.compiler.frontend.program_rules import check_declared, check_tree
-from gaslab.compiler.frontend.scope import Sites, Unit
+from gaslab.compiler.frontend.scope import SharedArrays, Sites, Unit
 from gaslab.compiler.frontend.sequence import declare_phases
 
 
@@ -70,8 +70,8 @@ def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combine
 
 def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> t.Tree:
     check_declared(declared)
-    sites, helpers = Sites(), Helpers()
-    unit = helpers.unit = Unit(declared, sites, helpers, set(), debugging)
+    sites, helpers, arrays = Sites(), Helpers(), SharedArrays()
+    unit = helpers.unit = Unit(declared, sites, helpers, set(), arrays, debugging)
     functions = {name: method(unit, name) for name in PHASES if name in declared.functions and name != "done"}
     aggregators = tuple(
         t.Aggregator(
@@ -104,6 +104,8 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
         rng=declared.rng,
         precision=declared.precision,
         lengths=tuple(declared.baked),
+        shared=tuple(arrays.variables),
+        outside=arrays.outside,
     )
     check_tree(declared, tree)
     check_caching(declared, tree)

@@ -33,12 +33,6 @@ def storage_of(annotation: Any) -> str | None:
     return None
 
 
-def dimensions_of(annotation: Any) -> int:
-    """Return 1 for a vector, 2 for a matrix, 0 for anything else."""
-    mark = mark_of(annotation, program.Dimensions)
-    return mark.count if mark else 0
-
-
 _KEYS, _PAYLOADS = ("float", "int"), ("float", "int", "id")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.additive import added, additive_field, chosen, field_of, wrong_contribution
-from gaslab.compiler.frontend.annotations import dimensions_of, storage_of
+from gaslab.compiler.frontend.annotations import storage_of
 from gaslab.compiler.frontend.arrays import filled, kept_number, made_in, temporary
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.live import added_live, live_total, wrong_write
@@ -20,6 +20,7 @@ from gaslab.compiler.frontend.subscripts import indices_of
 from gaslab.compiler.frontend.values import ArrayValue, flat, stored
 from gaslab.errors import ProgramError
 from gaslab.language.annotations import Namespace, evaluate
+from gaslab.language.arrays import dimensions_of, is_array
 
 NO_WRITE = (
     "a list of an edge is only read; write a number or a gl.Vector of the edge, or a list of the vertex"
@@ -173,7 +174,11 @@ def store_array(
     name = target.id
     if name in scope.entities or name in scope.parameters:
         raise scope.error(target, f"{name!r} cannot be assigned; use another name")
-    if value.place is not None and isinstance(at, ast.Name | ast.Attribute | ast.IfExp):
+    whole = at
+    while isinstance(whole, ast.Subscript):  # a row, or a slice
+        whole = whole.value
+    named = isinstance(at, ast.IfExp) or isinstance(whole, ast.Name | ast.Attribute)
+    if named and (value.place is not None or whole is not at):
         scope.aliases[name] = ast.unparse(at)
     scope.infer(name, value.type, at)
     if scope.assigned is not None:
@@ -198,6 +203,7 @@ def store_element(
             raise scope.error(
                 target, f"{owner.id!r} is another name of {text}; write {owner.id} = np.copy({text})"
             )
+        refuse_part(scope, target, owner.id)
         place: Any = base.place if isinstance(base, ArrayValue) else None
     else:
         place = writable(scope, owner)
@@ -213,6 +219,7 @@ def store_element(
                 raise scope.error(
                     target, f"{text} has another name here, {other!r}; write {other} = np.copy({text})"
                 )
+            refuse_part(scope, target, text)
     if place is None or not isinstance(place.type, t.Array):
         raise scope.error(owner, "only vectors and matrices are indexed; this is a number")
     indices = indices_of(scope, target, place.type)
@@ -224,6 +231,13 @@ def store_element(
         before, value = keep_value(scope, value, node)
     element = t.Element(place, flat(indices, place.type.shape), place.type.element)
     return [*before, t.Assign(element, value, scope.site(node))]
+
+
+def refuse_part(scope: Scope, target: ast.Subscript, text: str) -> None:
+    """Raise where a local is a row or a slice of the array *text*, of which an element is written."""
+    for name, of in scope.aliases.items():
+        if of.startswith(f"{text}["):
+            raise scope.error(target, f"{name!r} is a part of {text} here; write {name} = np.copy({of})")
 
 
 def store_local(scope: Scope, target: ast.Name, value: t.Expr, node: ast.stmt, at: ast.AST) -> t.Assign:
@@ -244,6 +258,8 @@ def writable(scope: Scope, target: ast.expr) -> t.VertexField | t.EdgeField:
     if total is not None:
         raise wrong_write(scope, target, total)
     role = scope.role(target.value) if isinstance(target, ast.Attribute) else None
+    if role is None and isinstance(target, ast.Name | ast.Attribute) and is_array(scope.lookup(target)):
+        raise only_read(scope, target)
     if not isinstance(target, ast.Attribute) or role is None:
         if isinstance(target, ast.Tuple | ast.List):
             raise scope.error(target, "one value cannot be unpacked; write a, b = x, y")
@@ -266,9 +282,28 @@ def of_graph(scope: Scope, target: ast.Attribute) -> ProgramError:
     )
 
 
+def only_read(scope: Scope, target: ast.Name | ast.Attribute) -> ProgramError:
+    """Return the error for writing to an array from outside."""
+    text = ast.unparse(target)
+    return scope.error(
+        target, f"{text} is one array for all vertices, which is only read; write to a field, or to a copy: "
+        f"x = np.copy({text})"
+    )  # fmt: skip
+
+
+def shared_array(scope: Scope, target: ast.Attribute) -> bool:
+    """Return whether an attribute of the program is an array."""
+    declared = scope.unit.declared
+    return is_array(getattr(declared.cls, target.attr, None)) or any(
+        param.name == target.attr for param in declared.array_params
+    )
+
+
 def refused_write(scope: Scope, target: ast.Attribute, role: str) -> ProgramError | None:
     """Return why this function may not write *target*, None if it may."""
     owner = ast.unparse(target.value)
+    if role == "self" and shared_array(scope, target):
+        return only_read(scope, target)
     if role == "self":
         return scope.name_error(
             target, "a program is immutable; use a vertex field, or an aggregator for a total"

@@ -14,7 +14,7 @@ from gaslab import program
 from gaslab.arguments import one_of, shown
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.combiner import combiner, is_count
-from gaslab.compiler.frontend.field_declarations import Sizes, fields, parameters
+from gaslab.compiler.frontend.field_declarations import Sizes, array_parameters, fields, parameters
 from gaslab.compiler.frontend.precision import in_precision, precision_of, totals_in
 from gaslab.compiler.frontend.source import FunctionSource, class_source, declaring_source, function_source
 from gaslab.errors import ProgramError
@@ -32,7 +32,8 @@ class Declared:
     """The declarations of a program class; `functions` has every method, inherited ones too, by name."""
 
     cls: type
-    params: tuple[t.Variable, ...]
+    params: tuple[t.Variable, ...]  # numbers and ids
+    array_params: tuple[t.Variable, ...]
     vertex_fields: tuple[t.Variable, ...]
     edge_fields: tuple[t.Variable, ...]
     functions: dict[str, FunctionType]
@@ -85,13 +86,14 @@ def declare(
     own, static, names = methods_of(cls)
     functions = own if functions is None else functions
     params = parameters(cls)
-    sizes = Sizes(params, shapes or {})
+    sizes, precision = Sizes(params, shapes or {}), precision_of(cls)
+    array_params = tuple(in_precision(param, precision) for param in array_parameters(cls, sizes))
     vertex_fields = fields(cls, "Vertex", sizes)
     if len(vertex_fields) > MAX_VERTEX_FIELDS:
         raise class_source(cls).error(
             None, f"Vertex has {len(vertex_fields)} fields; a program can have {MAX_VERTEX_FIELDS} at most"
         )
-    _refuse_shadows(cls, {param.name for param in params}, names)
+    _refuse_shadows(cls, {param.name for param in (*params, *array_params)}, names)
     if "init" in functions and "message" in parameters_of(functions["init"]):
         functions = {"init_message" if name == "init" else name: f for name, f in functions.items()}
     sources = {
@@ -105,13 +107,13 @@ def declare(
         class_direction(cls, "gather_edges") if "gather" in functions else 0,
         class_direction(cls, "scatter_edges") if "scatter" in functions else 0,
     )
-    precision = precision_of(cls)
     aggregators = {name: combiner(cls, sources[name], "return", sizes) for name in names}
     gather = combiner(cls, sources["gather"], "return", sizes, True) if "gather" in sources else None
     message = combiner(cls, apply, "message", sizes) if apply and takes_message else None
     return Declared(
         cls=cls,
         params=params,
+        array_params=array_params,
         vertex_fields=tuple(in_precision(field, precision) for field in vertex_fields),
         edge_fields=tuple(in_precision(field, precision) for field in fields(cls, "Edge", sizes)),
         functions=functions,

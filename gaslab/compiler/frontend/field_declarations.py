@@ -16,7 +16,7 @@ from typing import Any, get_origin
 from gaslab import program
 from gaslab.arguments import ADDRESS, one_of, shown
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.annotations import dimensions_of, pair_operation, storage_of
+from gaslab.compiler.frontend.annotations import pair_operation, storage_of
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
 from gaslab.compiler.frontend.lists import refused_elements
 from gaslab.compiler.frontend.precision import too_wide
@@ -29,6 +29,7 @@ from gaslab.language.annotations import (
     mark_of,
     own_annotations,
 )
+from gaslab.language.arrays import dimensions_of
 from gaslab.language.fields import RANGES
 from gaslab.language.rng import TYPES as TYPES_OF_DRAWS
 from gaslab.language.rng import Draw
@@ -52,8 +53,13 @@ class Sizes:
 
 
 def parameters(cls: type) -> tuple[t.Variable, ...]:
-    """Return the parameters of program class *cls*."""
+    """Return the parameters of program class *cls* that are numbers or ids."""
     return _Group(cls, program.VertexProgram, "parameter", cls, Sizes((), {})).variables()
+
+
+def array_parameters(cls: type, sizes: Sizes) -> tuple[t.Variable, ...]:
+    """Return the parameters of program class *cls* that are vectors or matrices."""
+    return _Group(cls, program.VertexProgram, "parameter", cls, sizes).variables(arrays=True)
 
 
 def fields(cls: type, name: str, sizes: Sizes) -> tuple[t.Variable, ...]:
@@ -134,13 +140,17 @@ class _Group:
         self.cls, self.stop, self.kind, self.owner, self.sizes = cls, stop, kind, owner, sizes
         self.is_parameter = kind == "parameter"
 
-    def variables(self) -> tuple[t.Variable, ...]:
-        """Return the declared variables; raises where a name, a type or a default is outside the language."""
+    def variables(self, arrays: bool = False) -> tuple[t.Variable, ...]:
+        """Return the declared variables; raises where a name, a type or a default is outside the language.
+
+        Of parameters they are those that are *arrays*, or those that are not.
+        """
         annotations = annotations_of(self.cls, self.stop, None if self.is_parameter else self.owner)
         found = {
             name: self.variable(name, annotation)
             for name, annotation in annotations.items()
-            if not is_class_variable(annotation) and not (self.is_parameter and name in _DIRECTIONS)
+            if not is_class_variable(annotation)
+            and not (self.is_parameter and (name in _DIRECTIONS or arrays != bool(dimensions_of(annotation))))
         }
         return tuple(self.looked_up(one, found) if one.lookup else one for one in found.values())
 
@@ -183,8 +193,8 @@ class _Group:
         default = getattr(self.cls, name, t.REQUIRED)
         extra = default if isinstance(default, program.Field) else None
         rank = dimensions_of(annotation)
-        if (rank or extra) and self.is_parameter:
-            raise place.error(f"is no number; a parameter is {TYPES}")
+        if extra and not rank and self.is_parameter:
+            raise place.error("is gl.field(...), which is for fields and arrays; write a number, or nothing")
         if rank and extra is None:
             example = "shape=8" if rank == 1 else "shape=(3, 3)"
             raise place.error(f"has no shape; write {name}: ... = gl.field({example})")
@@ -198,7 +208,7 @@ class _Group:
         if extra is not None and extra.lookup is not None:
             return t.Variable(name, storage, t.REQUIRED, place.site, lookup=self.path(extra.lookup, place))
         said = (annotation, extra.dtype if extra else None)
-        if not self.is_parameter and (wide := too_wide(self.owner, said, place.what)) is not None:
+        if (rank or not self.is_parameter) and (wide := too_wide(self.owner, said, place.what)) is not None:
             raise place.source.error(place.annotation, wide)
         if t.is_list(storage):
             return self.list_variable(name, storage, place)
@@ -207,6 +217,8 @@ class _Group:
         if extra is not None:
             sync = self.sync(extra.sync, rank, storage, place)
             default = t.REQUIRED if storage == "id" and type(extra.init) is int else extra.init
+            if self.is_parameter and not extra.has_init:
+                default = t.REQUIRED
             if storage == "bool" and type(default) is int and default == 0:
                 default = False  # what gl.field starts from where nothing is said
         if default is not t.REQUIRED:
@@ -252,7 +264,7 @@ class _Group:
             if type(length) is not int or length < 1:
                 raise place.value_error(f"has the length {shown(length)}; write an int from 1 on")
             lengths.append(length)
-        if math.prod(lengths) > MAX_ELEMENTS:
+        if math.prod(lengths) > MAX_ELEMENTS and not self.is_parameter:
             raise place.value_error(
                 f"has {math.prod(lengths)} elements; an array can have {MAX_ELEMENTS} at most"
             )

@@ -14,7 +14,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.body import infer_types
 from gaslab.compiler.frontend.declare import declare, parameters_of
 from gaslab.compiler.frontend.helpers import Helpers, HelperScope
-from gaslab.compiler.frontend.scope import Sites, Unit
+from gaslab.compiler.frontend.scope import SharedArrays, Sites, Unit
 from gaslab.compiler.frontend.source import function_source
 from gaslab.program import VertexProgram
 
@@ -62,8 +62,8 @@ def parse_function(
         vertex_fields=tuple(t.Variable(name, kept, 0, _NOWHERE) for name, kept in vertex.items()),
         edge_fields=tuple(t.Variable(name, kept, 0, _NOWHERE) for name, kept in edge.items()),
     )
-    sites, helpers = Sites(), Helpers()
-    unit = helpers.unit = Unit(declared, sites, helpers, set())
+    sites, helpers, arrays = Sites(), Helpers(), SharedArrays()
+    unit = helpers.unit = Unit(declared, sites, helpers, set(), arrays)
     named = dict(zip(parameters, roles, strict=True))
     entities = named if kind in ROLES else {}
     numbers: dict[str, t.Type] = {} if kind in ROLES else dict.fromkeys(parameters, of)
@@ -75,6 +75,10 @@ def parse_function(
         raise source.error(source.node, f"{function.__name__} returns a vector; a column holds numbers")
     if result == "id":
         raise source.error(source.node, f"{function.__name__} returns a vertex id; a column holds numbers")
+    if arrays.variables:
+        name = arrays.variables[0].name
+        text = f"{function.__name__} reads the array {name}; only a vertex program can, so write one"
+        raise source.error(source.node, text)
     index = helpers.place(helper)
     inputs: list[Input] = []
     fields: list[t.Variable] = []

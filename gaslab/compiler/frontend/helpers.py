@@ -34,6 +34,8 @@ class HelperScope(Scope):
     def access(self, value: t.Expr, node: ast.AST) -> t.Expr:
         """Return the hidden parameter for *value*."""
         super().access(value, node)
+        if isinstance(value, t.Shared):
+            return value  # known everywhere
         if value not in self.hidden:
             assert self.label(value) or isinstance(value, t.Param | t.Aggregate | t.Global | t.PartOf)
             stem = self.label(value) or f"self.{getattr(value, 'name', 'part')}"

@@ -9,10 +9,11 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import elementwise, new_counter, simple, temporary
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.row_products import by_rows
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.solving import solved
 from gaslab.compiler.frontend.values import ArrayValue, stored
-from gaslab.compiler.frontend.vector_functions import counted, known_length, reordered, searched
+from gaslab.compiler.frontend.vector_functions import counted, joined, known_length, reordered, searched
 from gaslab.errors import nearest
 
 _MATH = {"sqrt": "sqrt", "exp": "exp", "log": "log", "tanh": "tanh", "sin": "sin", "cos": "cos",
@@ -22,7 +23,7 @@ _REDUCE = {"sum": "sum", "prod": "prod", "min": "min", "max": "max", "argmin": "
 _MAKE = {"zeros": 0.0, "ones": 1.0}
 _WORDS = (
     *_MATH, *_REDUCE, *_MAKE, "abs", "absolute", "minimum", "maximum", "dot", "outer", "eye", "copy", "mean",
-    "linalg.norm", "linalg.solve", "searchsorted", "cumsum", "sort", "bincount",
+    "linalg.norm", "linalg.solve", "searchsorted", "cumsum", "sort", "bincount", "concatenate",
 )  # fmt: skip
 
 
@@ -51,6 +52,8 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
         return searched(scope, node)
     if word == "bincount":
         return counted(scope, node)
+    if word == "concatenate":
+        return joined(scope, node)
     for keyword in node.keywords:
         raise scope.error(keyword.value, f"np.{word} takes no keywords here; write the values in order")
     low, high = (2, 2) if word in ("dot", "outer", "minimum", "maximum", "linalg.solve") else (1, 1)
@@ -177,6 +180,8 @@ def matrix_product(scope: Scope, left: Any, right: Any, node: ast.AST) -> Any:
     rows, columns = left.type.shape[:-1], right.type.shape[1:]
     if rows or columns:
         left, right = simple(scope, left, node), simple(scope, right, node)
+    if columns and not rows and (made := by_rows(scope, left, right, node)) is not None:
+        return made
 
     def at(*indices: t.Expr) -> t.Expr:
         k = new_counter(scope)

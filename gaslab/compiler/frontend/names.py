@@ -6,6 +6,7 @@ import ast
 import inspect
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.frontend import shared_arrays
 from gaslab.compiler.frontend.convert import INT_MAX, INT_MIN, constant, type_of
 from gaslab.compiler.frontend.declare import PHASES
 from gaslab.compiler.frontend.dispatch import NO_TEXT, SCALARS, reads, value_of
@@ -14,6 +15,7 @@ from gaslab.compiler.frontend.pairs import part_read, record_named
 from gaslab.compiler.frontend.precision import rounded
 from gaslab.compiler.frontend.scope import MISSING, Scope
 from gaslab.errors import ProgramError, nearest
+from gaslab.language.arrays import is_array
 from gaslab.program import NOBODY
 
 ATTRIBUTES = {"id": "id", "degree": "int", "in_degree": "int", "out_degree": "int"}
@@ -75,16 +77,18 @@ def name_read(scope: Scope, node: ast.Name) -> t.Expr:
 
 
 def outside(scope: Scope, node: ast.Name | ast.Attribute) -> t.Expr:
-    """Return the number behind a name of the module, of an enclosing function or of a class."""
+    """Return the number or array behind a name of the module, of an enclosing function or of a class."""
     value = scope.lookup(node)
     if value is MISSING:
         raise unknown_name(scope, node)
     if value is NOBODY:
         return t.Const(INT_MAX, "id")
     number = constant(value)
+    if number is None and is_array(value):
+        return shared_arrays.outside(scope, value, node)
     if number is None:
         what = f"{ast.unparse(node)!r} is of type {type(value).__name__}"
-        raise scope.error(node, f"{what}; from outside come only float, int and bool")
+        raise scope.error(node, f"{what}; from outside come only numbers and arrays of numpy's")
     return const_of(scope, number, node)
 
 
@@ -126,7 +130,7 @@ def attribute(scope: Scope, node: ast.Attribute) -> t.Expr:
     root = node.value
     while isinstance(root, ast.Attribute):
         root = root.value
-    if not isinstance(root, ast.Name) or root.id in scope.names:
+    if not isinstance(root, ast.Name) or root.id in scope.names or is_array(scope.lookup(node.value)):
         value = value_of(scope, node.value)  # an error in the owner comes before one in the attribute
         if t.is_list(value.type):
             raise scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
@@ -149,7 +153,8 @@ def check_no_default(scope: Scope, node: ast.Attribute) -> None:
 
 
 def parameter_names(scope: Scope) -> list[str]:
-    return [param.name for param in scope.unit.declared.params]
+    declared = scope.unit.declared
+    return [param.name for param in (*declared.params, *declared.array_params)]
 
 
 def of_program(scope: Scope, node: ast.Attribute) -> t.Expr:
@@ -159,6 +164,9 @@ def of_program(scope: Scope, node: ast.Attribute) -> t.Expr:
             if name in declared.baked:
                 return const_of(scope, declared.baked[name], node)
             return scope.access(t.Param(k, name, t.element_of(param.type)), node)
+    for param in declared.array_params:
+        if param.name == name:
+            return shared_arrays.parameter(scope, param, node)
     for k, (aggregator, combiner) in enumerate(declared.aggregators.items()):
         if aggregator == name:
             return scope.access(t.Aggregate(k, name, combiner.type), node)
@@ -168,9 +176,12 @@ def of_program(scope: Scope, node: ast.Attribute) -> t.Expr:
         raise scope.name_error(node, f"self.{name} is a method that the engine calls, not a value")
     if name in declared.functions:
         raise scope.name_error(node, f"self.{name} is a method, not a value; call it: self.{name}(...)")
-    number = constant(getattr(declared.cls, name, None))
+    value = getattr(declared.cls, name, None)
+    number = constant(value)
     if number is not None:
         return const_of(scope, number, node)
+    if is_array(value):
+        return shared_arrays.outside(scope, value, node)
     known = [*parameter_names(scope), *declared.aggregators, *GLOBALS]
     raise scope.name_error(
         node, f"{declared.cls.__name__} has no parameter or aggregator {name!r}{nearest(name, known)}"

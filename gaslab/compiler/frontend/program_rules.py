@@ -152,7 +152,8 @@ def check_done(declared: Declared) -> None:
     source = declared.source("done")
     entities_of(source, "done", declared)
     me = source.arguments[0].arg
-    known = [*(p.name for p in declared.params), *declared.aggregators, *GLOBALS]
+    params = (*declared.params, *declared.array_params)
+    known = [*(p.name for p in params), *declared.aggregators, *GLOBALS]
     for node in ast.walk(source.node):
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != me:
             continue

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import join, remedy, widen
 from gaslab.compiler.frontend.declare import Declared
+from gaslab.compiler.frontend.field_declarations import MAX_ELEMENTS
 from gaslab.compiler.frontend.lists import fits
 from gaslab.compiler.frontend.source import FunctionSource
 from gaslab.errors import ProgramError, nearest
@@ -38,6 +39,24 @@ class Sites:
         return tuple(self._index)
 
 
+class SharedArrays:
+    """The arrays from outside that a program reads, each once; `outside` has those that are no parameters."""
+
+    def __init__(self) -> None:
+        self._index: dict[object, int] = {}
+        self.variables: list[t.Variable] = []
+        self.outside: dict[int, Any] = {}
+
+    def index(self, key: object, variable: t.Variable, value: Any = None) -> int:
+        """Return the index of the array with this *key*, a new one for a new array."""
+        found = self._index.setdefault(key, len(self._index))
+        if found == len(self.variables):
+            self.variables.append(variable)
+            if value is not None:
+                self.outside[found] = value
+        return found
+
+
 class HelperTable(Protocol):
     """The helpers of a program, as a function that calls them sees them; `helpers` has them."""
 
@@ -57,6 +76,7 @@ class Unit(NamedTuple):
     sites: Sites
     helpers: HelperTable
     parts: set[tuple[str, str]]  # of accumulators: (part, "whole" or "half"), as gather contributes to it
+    arrays: SharedArrays
     debugging: bool = False  # lines that only print or stop may stand in the program
 
 
@@ -171,6 +191,8 @@ class Scope:
             declared = self.unit.declared
             fields = declared.vertex_fields if isinstance(place, t.VertexField) else declared.edge_fields
             return fields[place.index].storage
+        if isinstance(place, t.Shared):
+            return self.unit.arrays.variables[place.index].storage
         if isinstance(place, t.PartOf):  # of an aggregate, which is float64 whatever the precision
             return t.WIDE[t.element_of(place.type)]
         return place.storage if isinstance(place, t.Local) else ""
@@ -185,6 +207,11 @@ class Scope:
         """Note that local *name* is assigned a value of *kind*; return the type that holds all its values."""
         if t.is_list(kind):
             raise self.error(node, "a list has no local; read the field or the total itself")
+        if isinstance(kind, t.Array) and kind.size > MAX_ELEMENTS:
+            raise self.error(
+                node, f"this makes {t.named(kind)}, and a method can hold {MAX_ELEMENTS} elements; read "
+                "elements or rows where they are needed"
+            )  # fmt: skip
         known = self.types.get(name, kind)
         wide = join(known, kind)
         if wide is None:

@@ -9,7 +9,7 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.convert import widen
 
-Place = t.VertexField | t.EdgeField | t.Local | t.PartOf
+Place = t.VertexField | t.EdgeField | t.Local | t.PartOf | t.Shared
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,5 @@ def stored(place: Any) -> ArrayValue:
 
 def as_value(value: Any) -> Any:
     """Return an array in memory as an `ArrayValue`; anything else as it is."""
-    bare = isinstance(value, t.VertexField | t.EdgeField | t.Local | t.PartOf) and isinstance(
-        value.type, t.Array
-    )
+    bare = isinstance(value, Place) and isinstance(value.type, t.Array)
     return stored(value) if bare else value

@@ -1,4 +1,4 @@
-"""numpy functions of a vector alone: its order, its running sums, how often its values are in it."""
+"""numpy functions of vectors: their order, running sums, how often values are in them, one behind another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import list_words
 from gaslab.compiler.frontend.arrays import each_element, new_counter, temporary
+from gaslab.compiler.frontend.convert import join
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.draws import put_before
 from gaslab.compiler.frontend.lists import EMPTY, element_type
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue, stored
@@ -84,6 +86,33 @@ def counted(scope: Scope, node: ast.Call) -> ArrayValue:
     body = tuple(t.Assign(target, x, site) for target, x in steps)
     scope.pending.append(t.Each(counter.name, length, body, site))
     return stored(counts)
+
+
+def joined(scope: Scope, node: ast.Call) -> ArrayValue:
+    """``np.concatenate((x, y))``, ``np.concatenate([x, y])``: vectors one behind the other."""
+    given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if not isinstance(given, ast.Tuple | ast.List) or not given.elts:
+        raise scope.error(node, "np.concatenate takes its vectors in parentheses: np.concatenate((x, y))")
+    parts = [(value_of(scope, part), part) for part in given.elts]
+    element: Any = "bool"
+    for value, part in parts:
+        if not isinstance(value, ArrayValue) or len(value.type.shape) != 1:
+            raise scope.error(part, f"np.concatenate needs vectors but this is {t.named(value.type)}")
+        element = join(element, value.type.element)
+    size, begin, site = sum(value.type.size for value, _ in parts), 0, scope.site(node)
+    whole = scope.new_local("_joined", t.Array(element, (size,)), node)
+    statements: list[t.Stmt] = []
+    for value, _ in parts:
+        wide = value.widened(t.Array(element, value.type.shape))
+
+        def one(i: t.Expr, wide: ArrayValue = wide, begin: int = begin) -> list[t.Stmt]:
+            at = t.Binary("+", i, t.Const(begin, "int"), "int") if begin else i
+            return [t.Assign(t.Element(whole, at, element), wide.at(i), site)]
+
+        statements += each_element(scope, value.type.shape, one, node)
+        begin += value.type.size
+    put_before(scope, statements, node)
+    return stored(whole)
 
 
 def known_length(scope: Scope, node: ast.expr) -> int:

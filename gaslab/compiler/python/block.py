@@ -47,6 +47,15 @@ class Block:
     def edge_rows(self) -> list[Any]:
         return [_rows(values) for values in self.edge]
 
+    @functools.cached_property
+    def shared_rows(self) -> list[list[Any]]:
+        """The elements of each array from outside; made once for all blocks of a run."""
+        known = self.namespace["shared"]
+        if known[0] is not self.shared:
+            known[:] = self.shared, [values.reshape(-1).tolist() for values in self.shared]
+        rows: list[list[Any]] = known[1]
+        return rows
+
     def load(self, v: int) -> list[Any]:
         self.at = v
         return [

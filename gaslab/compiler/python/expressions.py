@@ -32,6 +32,8 @@ def plain_expr(body: Body, x: t.Expr) -> str:
         return f"l_{x.name}"
     if isinstance(x, t.Param):
         return f"c.params[{x.index}]"
+    if isinstance(x, t.Shared):
+        return f"c.shared_rows[{x.index}]"
     if isinstance(x, t.Aggregate):
         return f"c.aggregates[{x.index}]"
     if isinstance(x, t.Global):
@@ -116,8 +118,8 @@ def element(body: Body, x: t.Element) -> str:
 def element_place(body: Body, x: t.Element, read: bool = False) -> str:
     """Return where an element is stored, or, with *read*, its value there as a plain number."""
     place, index = x.array, position(body, x.index)
-    if isinstance(place, t.Local):
-        return f"l_{place.name}[{index}]"
+    if isinstance(place, t.Local | t.Shared):
+        return f"{plain_expr(body, place)}[{index}]"
     if isinstance(place, t.PartOf):
         return f"{part_place(body, place)}[{index}]"
     if isinstance(place, t.EdgeField):

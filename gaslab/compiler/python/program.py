@@ -32,6 +32,7 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
     names |= {f"list_{word}": function for word, function in lists.WORDS.items()}
     names |= {
         "block": [None],
+        "shared": [None, []],
         "no_record": functools.partial(records.empty, tree.own or t.RecordCombiner(t.OWN, "record")),
     }
     names |= {"inf": float("inf"), "nan": float("nan")}

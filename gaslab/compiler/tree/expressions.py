@@ -24,6 +24,15 @@ class Param:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """An array from outside, the same for all vertices and only read: an index into `Tree.shared`."""
+
+    index: int
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
 class Aggregate:
     """``self.<aggregator>``: the value after init or after the previous apply phase."""
 
@@ -102,7 +111,7 @@ class PartOf:
 class Element:
     """One number of an array in memory; *index* counts row by row and is within its size."""
 
-    array: VertexField | EdgeField | Local | PartOf
+    array: VertexField | EdgeField | Local | PartOf | Shared
     index: Expr
     type: str
 
@@ -144,7 +153,7 @@ class Search:
     With *right* those equal to it do too. nan comes last.
     """
 
-    array: VertexField | EdgeField | Local | PartOf
+    array: VertexField | EdgeField | Local | PartOf | Shared
     value: Expr
     right: bool
     type: str = "int"
@@ -334,8 +343,8 @@ class ListWord:
 
 
 Expr = (
-    Const | Param | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local | Unary
-    | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
+    Const | Param | Shared | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local
+    | Unary | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
     | Reduce | Search | Categorical | PartOf | NoList | ListWord | Let | Bound
 )  # fmt: skip
 

@@ -26,6 +26,7 @@ from gaslab.compiler.tree.expressions import (
     PartOf,
     Reduce,
     Search,
+    Shared,
     Unary,
     VertexAttribute,
     VertexField,
@@ -38,7 +39,7 @@ MOST = 1 << 17  # elements of all such vectors of a method: they lie on the stac
 _SETS = (Assign, Each, Sort)
 _READS = (
     Aggregate, Binary, Call, Cast, Compare, Conditional, Const, Element, Global, Index, ListWord, Local,
-    Logical, Param, PartOf, Reduce, Search, Unary, VertexAttribute, VertexField,
+    Logical, Param, PartOf, Reduce, Search, Shared, Unary, VertexAttribute, VertexField,
 )  # fmt: skip
 
 

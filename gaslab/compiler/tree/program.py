@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 from gaslab.compiler.tree import declared
-from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, VertexField, nodes
+from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, Shared, VertexField, nodes
 from gaslab.compiler.tree.near_vectors import NearVectors, divided
 from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
 
@@ -71,7 +72,9 @@ def _of(role: str, names: frozenset[str]) -> frozenset[str]:
 class Tree:
     """A whole program. `functions` has the methods that it defines, from init to scatter.
 
-    A helper stands after the helpers it calls.
+    A helper stands after the helpers it calls. `shared` has the arrays from outside that the program reads:
+    parameters, and arrays of the user's modules, functions and classes. Of the latter `outside` has the
+    arrays themselves, by their indices; they are no part of what is emitted.
     """
 
     name: str
@@ -94,6 +97,8 @@ class Tree:
     rng: str = "counter"  # see `gaslab.language.rng.RNGS`
     precision: str = "float64"  # the storage type of the floats it computes with
     lengths: tuple[str, ...] = ()  # int parameters that shapes name, whose values are constants of this tree
+    shared: tuple[declared.Variable, ...] = ()
+    outside: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def own(self) -> declared.RecordCombiner | None:
@@ -126,8 +131,10 @@ class Tree:
             return part
         return replace(part, combiner=replace(part.combiner, storage=declared.WIDE[part.combiner.type]))
 
-    def storage_of(self, place: VertexField | EdgeField | Local | PartOf) -> str:
+    def storage_of(self, place: VertexField | EdgeField | Local | PartOf | Shared) -> str:
         """Return the storage type of a place, of its elements if it is an array."""
+        if isinstance(place, Shared):
+            return self.shared[place.index].storage
         if isinstance(place, PartOf):
             return self.part(place).combiner.storage
         if isinstance(place, Local):

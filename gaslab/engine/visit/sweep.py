@@ -23,7 +23,7 @@ from gaslab.ragged import Rows
 
 _SHARED = (  # what the view of `gl_visit` has as that of other methods
     "num_vertices", "num_edges", "num_left", "seed", "param", "initial_fields", "concurrent", "all_active",
-    "scratch", "stop",
+    "scratch", "stop", "shared",
 )  # fmt: skip
 _ATTRIBUTES = ("degree", "in_degree", "out_degree")  # the id always goes along, to name faults
 
