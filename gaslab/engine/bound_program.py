@@ -18,7 +18,7 @@ from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.options import Options
 from gaslab.engine.stopping import Stopping
 from gaslab.graph.graph import Graph
-from gaslab.language.phases import phases_of
+from gaslab.language.phases import phases_of, repeats_of
 from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]
@@ -33,6 +33,7 @@ class BoundProgram:
     graph: Graph
     stopping: list[Stopping]  # of each phase
     done: Done | None  # of a program of several phases, which may begin them anew
+    repeats: int | None  # how often these run at most
     params: list[Any]
     edge_fields: list[Any]  # those that are drawn are not yet
     written: frozenset[str]  # the edge fields that the program writes
@@ -67,8 +68,8 @@ def bind(
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
     return BoundProgram(
-        compiled, program, graph, stopping, done, params, edge_fields, written, columns, values, starts,
-        initial, trace,
+        compiled, program, graph, stopping, done, repeats_of(program), params, edge_fields, written, columns,
+        values, starts, initial, trace,
     )  # fmt: skip
 
 

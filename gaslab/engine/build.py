@@ -49,7 +49,7 @@ def _build_parts(bound: BoundProgram, options: Options, observe: Observer) -> li
     edge_fields = drawn(bound.edge_fields)
     found: list[Parts] = []
     for one in bound.compiled:
-        state = _new_state(one, bound, edge_fields, found[0].state if found else None, rooms)
+        state = _new_state(one, bound, edge_fields, [parts.state for parts in found], rooms)
         state.phase = len(found)
         view = make_view(state, graph, bound.params)
         view.initial_fields = 0 if found else state.initial_fields
@@ -64,13 +64,13 @@ def _new_state(
     one: Compiled,
     bound: BoundProgram,
     edge_fields: list[Any],
-    first: RunState | None,
+    before: list[RunState],
     rooms: dict[str, np.ndarray],
 ) -> RunState:
-    """Return the state of a phase, with the fields of the *first* phase; the first has the initial values."""
+    """Return the state of a phase, given those of the phases *before*; the first has the initial values."""
     graph = bound.graph
-    state = RunState.create(one.tree, graph, edge_fields, bound.starts, first, rooms)
-    if first is not None:
+    state = RunState.create(one.tree, graph, edge_fields, bound.starts, before, rooms)
+    if before:
         return state
     state.set_values(bound.columns)
     state.initial_fields = state.set_values(bound.initial_values)

@@ -48,6 +48,7 @@ from gaslab.programs.strong_components import StrongComponents as StrongComponen
 from gaslab.programs.triangles import TriangleCount as TriangleCount
 from gaslab.programs.triangles import Triangles as Triangles
 from gaslab.programs.unordered import FallingCores as FallingCores
+from gaslab.programs.unordered import FreeColors as FreeColors
 from gaslab.programs.unordered import SmallestLabel as SmallestLabel
 from gaslab.programs.weighted_betweenness import WeightedBetweenness as WeightedBetweenness
 from gaslab.programs.weighted_betweenness import WeightedEdgeBetweenness as WeightedEdgeBetweenness

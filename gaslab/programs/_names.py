@@ -46,6 +46,7 @@ CLASSES = {
     "EdgeBetweenness": "betweenness",
     "Eigenvector": "eigenvector",
     "FallingCores": "unordered",
+    "FreeColors": "unordered",
     "HITS": "hits",
     "Harmonic": "closeness",
     "IndependentSet": "mis",

@@ -8,15 +8,18 @@ Methods to Color the Vertices of a Graph, CACM 22, 1979 (by saturation).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.engine.engines import Async, engine_of
 from gaslab.parallel.collective import collective
-from gaslab.programs._arguments import check_graph
+from gaslab.programs._arguments import check_graph, is_async
 from gaslab.programs._columns import run
 from gaslab.programs._loops import warn_of_self_loops
 from gaslab.programs._tool import Command, Option, Tool
+from gaslab.programs.unordered import FreeColors
 
 
 class Coloring(gl.VertexProgram):
@@ -119,7 +122,13 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
         in the order of their ids); those with small ids; or those who see the most colours, among
         neighbours (few colours, many supersteps).
     **options
-        As for `gaslab.run`.
+        As for `gaslab.run`; ``engine=gl.Async(consistency="serialisable")`` runs `FreeColors`, in which
+        vertices choose in the order of their turns.
+
+    Raises
+    ------
+    UsageError
+        Without supersteps: an *order* is asked for, or that neighbours may run at once.
 
     Examples
     --------
@@ -132,9 +141,27 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
     check_graph(graph)
     order = arguments.choice("order", order, ORDERS)
     warn_of_self_loops(graph, "a colouring ignores them: no vertex differs in colour from itself")
-    result = run(ORDERS[order], graph, **options)
+    result = run(_without_supersteps(order, options) or ORDERS[order], graph, **options)
     colors = int(result.aggregates["last"]) + 1 if graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})
+
+
+def _without_supersteps(order: str, options: Mapping[str, Any]) -> gl.VertexProgram | None:
+    """Return the program of a run without supersteps; None of another."""
+    if not is_async(options):
+        return None
+    if order != "degree":
+        raise gl.UsageError(
+            f"order={order!r} needs supersteps: with engine='async' vertices choose when their turn comes; "
+            "leave order= (--order) out"
+        )
+    engine = engine_of(options["engine"])
+    if not isinstance(engine, Async) or engine.consistency != "serialisable":
+        raise gl.UsageError(
+            "neighbours that run at once may choose one colour; with engine='async' write "
+            "engine=gl.Async(consistency='serialisable') (--consistency serialisable)"
+        )
+    return FreeColors()
 
 
 TOOL = Tool(

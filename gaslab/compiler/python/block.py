@@ -47,6 +47,11 @@ class Block:
     def edge_rows(self) -> list[Any]:
         return [_rows(values) for values in self.edge]
 
+    @functools.cached_property
+    def phase_step(self) -> int:
+        """The number of the superstep within the phase, whose first is behind the parameters."""
+        return int(self.superstep - self.param[len(self.tree.params)])
+
     def load(self, v: int) -> list[Any]:
         self.at = v
         return [
