@@ -125,8 +125,8 @@ class Vertex:
     A field is ``float``, ``int``, ``bool``, `VertexId` or a width such as `float32`. One with a
     default starts from it. One without starts from zero unless ``init`` writes it or the run is given
     values for it. One whose name begins with ``_`` is private to the program: it is in no result. Every
-    vertex also has ``id``, ``degree``, ``in_degree`` and ``out_degree``, which belong to the graph, and in
-    a bipartite graph ``side``, 0 or 1; in
+    vertex also has ``id``, ``index`` (its position in the order of all ids, from 0 on), ``degree``,
+    ``in_degree`` and ``out_degree``, which belong to the graph, and in a bipartite graph ``side``, 0 or 1; in
     ``scatter`` the neighbour has ``signal()`` and ``signal(message)``.
 
     >>> from gaslab import program as gl
@@ -138,6 +138,7 @@ class Vertex:
 
     if TYPE_CHECKING:
         id: ClassVar[VertexId]
+        index: ClassVar[int]
         side: ClassVar[int]
         degree: ClassVar[int]
         in_degree: ClassVar[int]
@@ -167,12 +168,12 @@ class Edge:
 
 
 RESERVED_FIELDS = frozenset(
-    {"id", "side", "degree", "in_degree", "out_degree", "signal", "post_delta", "clear_cache"}
+    {"id", "index", "side", "degree", "in_degree", "out_degree", "signal", "post_delta", "clear_cache"}
 )
 RESERVED_PARAMETERS = frozenset(
-    {"num_vertices", "num_edges", "superstep", "gather_edges", "scatter_edges", "visit_ways", "rng",
-     "precision", "cache_rebuild", "Vertex", "Edge", "init", "start", "active", "visit", "gather", "apply",
-     "scatter", "done", "parameters", "phases", "signal"}
+    {"num_vertices", "num_edges", "superstep", "phase_step", "gather_edges", "scatter_edges", "visit_ways",
+     "rng", "precision", "cache_rebuild", "Vertex", "Edge", "init", "start", "active", "visit", "gather",
+     "apply", "scatter", "done", "parameters", "phases", "repeat_phases", "signal"}
 )  # fmt: skip
 
 
@@ -206,7 +207,8 @@ class VertexProgram:
     ``done(self)``
         Whether to stop, after each superstep; plain Python, run once for all vertices.
 
-    A program of several `Phase` after one another names its methods in `phases` instead. With ``precision =
+    A program of several `Phase` after one another names its methods in `phases` instead, and runs all of them
+    `repeat_phases` times where it says so. With ``precision =
     gl.float32`` a class computes in float32, and ``float`` means float32 in its fields. Methods made by
     `aggregator` are values over all vertices. ``docs/programs.md`` has the language.
 
@@ -239,6 +241,7 @@ class VertexProgram:
     # Pairs of blocks that meet at once, or the int parameter that says so; None, 0: as the graph suggests.
     visit_ways: ClassVar[int | str | None] = None
     phases: ClassVar[tuple[Phase, ...]] = ()
+    repeat_phases: ClassVar[int | str | None] = None  # how often all phases run at most, or the int parameter
     rng: ClassVar[str] = "counter"
     precision: ClassVar[Anything] = float64
     cache_rebuild: ClassVar[int] = 0
@@ -249,6 +252,7 @@ class VertexProgram:
         num_vertices: ClassVar[int]
         num_edges: ClassVar[int]
         superstep: ClassVar[int]
+        phase_step: ClassVar[int]
 
         def signal(self, vertex: VertexId, message: Anything = None, *, priority: float = 0) -> None: ...
 

@@ -19,7 +19,7 @@ from gaslab.engine.options import Options
 from gaslab.engine.shared_arrays import bind_arrays
 from gaslab.engine.stopping import Stopping
 from gaslab.graph.graph import Graph
-from gaslab.language.phases import phases_of
+from gaslab.language.phases import phases_of, repeats_of
 from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]
@@ -48,6 +48,7 @@ class BoundProgram:
     graph: Graph
     stopping: list[Stopping]  # of each phase
     done: Done | None  # of a program of several phases, which may begin them anew
+    repeats: int | None  # how often these run at most
     params: list[Any]
     arrays: list[list[np.ndarray]]  # from outside, of each phase
     columns: BoundColumns
@@ -97,8 +98,9 @@ def bind(
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
     return BoundProgram(
-        compiled, program, graph, stopping, done, params, arrays, columns, values, starts, initial, trace
-    )
+        compiled, program, graph, stopping, done, repeats_of(program), params, arrays, columns, values,
+        starts, initial, trace,
+    )  # fmt: skip
 
 
 def _done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:

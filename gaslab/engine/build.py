@@ -54,7 +54,7 @@ def _build_parts(
     edge_fields = drawn(bound.columns.edge_fields)
     found: list[Parts] = []
     for one, arrays in zip(bound.compiled, bound.arrays, strict=True):
-        state = _new_state(one, bound, edge_fields, found[0].state if found else None, rooms)
+        state = _new_state(one, bound, edge_fields, [parts.state for parts in found], rooms)
         state.phase = len(found)
         view = make_view(state, graph, bound.params, arrays)
         view.initial_fields = 0 if found else state.initial_fields
@@ -69,13 +69,13 @@ def _new_state(
     one: Compiled,
     bound: BoundProgram,
     edge_fields: list[Any],
-    first: RunState | None,
+    before: list[RunState],
     rooms: dict[str, np.ndarray],
 ) -> RunState:
-    """Return the state of a phase, with the fields of the *first* phase; the first has the initial values."""
+    """Return the state of a phase, given those of the phases *before*; the first has the initial values."""
     graph = bound.graph
-    state = RunState.create(one.tree, graph, edge_fields, bound.starts, first, rooms)
-    if first is not None:
+    state = RunState.create(one.tree, graph, edge_fields, bound.starts, before, rooms)
+    if before:
         return state
     state.set_values(bound.columns.of_vertices)
     state.initial_fields = state.set_values(bound.initial_values)

@@ -112,7 +112,7 @@ def collect(
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in written},
         metrics, observe.history, driver.converged, state.superstep, options.on, options.edges,
     )  # fmt: skip
-    result.aggregates = state.named_aggregates()
+    result.aggregates, result.initial_aggregates = state.named_aggregates(), observe.initial_aggregates
     for field, values in zip(tree.edge_fields, state.edge_fields, strict=True):
         if field.name == options.handed:
             result.handed = values

@@ -22,6 +22,7 @@ class Aggregation:
         self.aggregates.begin(None)
         self.over_masters()
         self.run_own_sweeps()
+        self.run_own_sweeps(after_scatter=True)
 
     def conclude(self) -> None:
         """Compute and combine the aggregators that are due when a phase is over (collective)."""
@@ -34,13 +35,14 @@ class Aggregation:
         if self.tree.in_apply:
             self.executor.over_masters("gl_aggregate", aggregate=True)
 
-    def run_own_sweeps(self) -> None:
-        """Compute the due aggregators that have a sweep of their own (collective)."""
+    def run_own_sweeps(self, after_scatter: bool = False) -> None:
+        """Compute the due aggregators of this moment that have a sweep of their own (collective)."""
         if not self.tree.aggregators:
             return
         with self.observe.stage("aggregate"):
             own = [(k, a) for k, a in enumerate(self.tree.aggregators) if a.own_sweep]
-            sweeps = [(k, a) for k, a in own if self.aggregates.is_due(k)]
+            now = [(k, a) for k, a in own if a.after_scatter == after_scatter]
+            sweeps = [(k, a) for k, a in now if self.aggregates.is_due(k)]
             if any(a.over_edges and a.seldom for _, a in sweeps):
                 self._mirrors.refresh_seldom()
             for k, a in sweeps:

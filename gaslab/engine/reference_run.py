@@ -116,7 +116,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
     position = {vertex: k for k, vertex in enumerate(ids)}
     combiners = {a.name: a.combiner for a in tree.aggregators}
     if named is not None:
-        for row in (answer.aggregates, *answer.history):
+        for row in (answer.aggregates, answer.initial_aggregates, *answer.history):
             row.update({name: named.value(one, row[name]) for name, one in combiners.items()})
     vertices = {}
     for v in (v for v in tree.vertex_fields if v.lookup is None):
@@ -160,7 +160,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
         options.on,
         options.edges,
     )
-    result.aggregates = answer.aggregates
+    result.aggregates, result.initial_aggregates = answer.aggregates, answer.initial_aggregates
     if options.handed is not None:
         result.handed = edges[options.handed]
     if chosen is not None:

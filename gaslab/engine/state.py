@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gaslab._kernels import buckets, frontier
-from gaslab.compiler.tree import Tree, element_storage, is_list
+from gaslab.compiler.tree import Tree, element_storage, is_list, same_kind
 from gaslab.engine.initial_draws import InitialDraws
 from gaslab.engine.storage import dtype_of, identities, identity, new_rows, total_dtype
 from gaslab.graph.graph import Graph
@@ -37,7 +37,8 @@ class CachedTotals:
 class RunState:
     """The state of one phase of a run on one rank; every array is indexed by local id unless it says so.
 
-    The phases of a program share the fields of the first; `follow` passes on the rest of the state.
+    The phases of a program share the fields of the first, and those with messages of one kind share these;
+    `follow` passes on the rest of the state.
     """
 
     tree: Tree
@@ -68,6 +69,7 @@ class RunState:
     entered: int = 0  # the superstep at which it began
     ran: int = 0  # supersteps of it since then
     cycle: int = 0  # the superstep at which the first phase began last
+    cycles: int = 0  # how often all phases have run
     has_messages: bool = True  # else they are of an earlier time that this phase ran, or no values yet
     fresh: dict[str, int] = dataclasses.field(default_factory=dict)  # field -> mirrors that have it, by role
     spare: dict[int, list[Any]] = dataclasses.field(default_factory=dict)  # both buffers of a field
@@ -75,12 +77,13 @@ class RunState:
     @classmethod
     def create(
         cls, tree: Tree, graph: Graph, edge_fields: list[Any], starts: InitialDraws | None = None,
-        first: RunState | None = None, rooms: Mapping[str, np.ndarray] | None = None,
+        before: Sequence[RunState] = (), rooms: Mapping[str, np.ndarray] | None = None,
     ) -> RunState:  # fmt: skip
-        """Allocate the state, each field at its default, or share the fields of the *first* phase.
+        """Allocate the state, each field at its default, or share what the phases *before* have alike.
 
         *rooms* has the most elements of each row of the list fields.
         """
+        first = before[0] if before else None
         n = graph.local.num_local
         fields: list[Any] = []
         next_fields: list[Any] = []
@@ -110,12 +113,13 @@ class RunState:
         fresh = {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
         message, priority = None, np.full(n, NEVER) if tree.by_priority else None
         if tree.message is not None:
-            message = np.empty(n, total_dtype(tree.message))
-            if first is None:
-                message[:] = identity(tree.message)
+            alike = (state.message for state in before if same_kind(state.tree.message, tree.message))
+            message = next(alike, None)
+            if message is None:
+                message = np.full(n, identity(tree.message), total_dtype(tree.message))
         following = message
-        if message is not None and tree.sends_to_itself:
-            following = message.copy() if first is None else np.empty_like(message)
+        if tree.message is not None and tree.sends_to_itself:
+            following = np.full_like(message, identity(tree.message))
         return cls(
             tree, fields, next_fields, edge_fields,
             active=first.active if first else np.zeros(n, np.uint8),
@@ -164,7 +168,10 @@ class RunState:
             self.fresh[name] &= role
 
     def follow(self, before: RunState) -> None:
-        """Take over, at the begin of a phase, the state of the phase before; its messages are dropped."""
+        """Take over, at the begin of a phase, the state of the phase before.
+
+        Its messages wait for this phase if they are of the same kind; others are dropped, as signals are.
+        """
         self.fields = list(before.fields)
         self.next_fields = [
             self.spare[k][self.spare[k][0] is values] if self.tree.double_buffered(field.name) else values
@@ -173,11 +180,11 @@ class RunState:
         self.aggregates, self.aggregate_row = before.aggregates, before.aggregate_row
         self.updates = before.updates
         self.superstep = self.entered = before.superstep
-        self.ran, self.cycle = 0, before.cycle
+        self.ran, self.cycle, self.cycles = 0, before.cycle, before.cycles
         self.frontier, self.next_total = np.empty(0, np.int32), None
         if self.buckets is not None:
             self.buckets.clear()
-        self.has_messages = False
+        self.has_messages = before.has_messages and same_kind(self.tree.message, before.tree.message)
 
     def empty_messages(self) -> None:
         """Fill the messages with nothing, at the begin of a phase in which a vertex runs."""

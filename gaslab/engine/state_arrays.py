@@ -21,7 +21,7 @@ from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.ragged import RaggedColumn, Rows
 
 VERSION = 1  # of the arrays
-NUMBERS = ("superstep", "updates", "phase", "entered", "ran", "cycle")
+NUMBERS = ("superstep", "updates", "phase", "entered", "ran", "cycle", "cycles")
 Arrays = dict[str, np.ndarray]
 
 

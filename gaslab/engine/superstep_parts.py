@@ -35,7 +35,7 @@ class Parts:
         tree, mask = state.tree, executor.view.scatter_edges
         delivery = additive = None
         mirrors = Mirrors(executor, state, exchange)
-        if "scatter" in tree.functions or tree.signals():
+        if "scatter" in tree.functions or tree.signals() or tree.message is not None:
             delivery = Delivery(executor, state, exchange)
         if tree.contributed():
             role = mask if tree.contributed("v") else 0
@@ -58,6 +58,7 @@ class Parts:
             if state.tree.aggregators or not state.tree.by_signal:
                 self.aggregation.compute()
                 self.aggregation.agree()
+            executor.observe.initial_aggregates = state.named_aggregates()
 
     def initial_frontier(self) -> np.ndarray:
         """Return this rank's masters (ascending int32) that begin (collective)."""

@@ -34,7 +34,7 @@ def make_view(
         view.out_begin, view.out_neighbor, view.out_slot = local.out()
     view.vertex, view.vertex_next, view.edge = state.fields, state.next_fields, state.edge_fields
     set_by_source(view, state, graph.local)
-    view.param, view.aggregate = scalars(params), state.aggregate_row
+    view.param, view.aggregate = scalars([*params, state.entered]), state.aggregate_row
     view.shared = arrays
     view.initial_fields, view.concurrent, view.all_active = 0, 0, 0
     view.total = view.incoming = view.skip = None
@@ -43,6 +43,11 @@ def make_view(
     view.message_next, view.priority = state.message_next, state.priority
     view.gather_way, view.scatter_way = state.gather_way, state.scatter_way
     return view
+
+
+def note_begin(view: phase_runner.View, state: RunState) -> None:
+    """Write the superstep at which the phase began behind the parameters, for ``self.phase_step``."""
+    view.param[-1] = state.entered
 
 
 def walks_out_rows(tree: Tree, graph: Graph) -> bool:

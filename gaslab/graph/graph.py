@@ -32,7 +32,9 @@ class Graph(Sources, Operations, Saving, Export):
     edge_balance, vertex_balance : float
         Edges, and replicas of vertices, of the fullest rank over the mean; 1 at best.
     edge_columns : dict of str to array
-        Values of this rank's edges, in the order of the slots of `local`; lists as a `RaggedColumn`.
+        Values of this rank's edges, in the order of `edges`, which is that of the slots of `local`; lists as
+        a `RaggedColumn`. It is neither the order of the input nor that of ``result.edges``, whose table has
+        these columns beside its own.
     vertex_columns : dict of str to array
         Values of the vertices that this rank is master of, in the order of `local`; see `with_vertices`.
     left_out : dict of str to str

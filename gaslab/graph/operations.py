@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -40,6 +40,7 @@ class Operations(StoredGraph):
         self,
         table: Any,
         *,
+        columns: Sequence[str] | None = None,
         default: Mapping[str, Any] | float | int | bool | None = None,
         rows: str = "same",
     ) -> Self:
@@ -51,6 +52,9 @@ class Operations(StoredGraph):
             Columns by name, one of them ``"id"`` (of a DataFrame without it, the index); or a file as
             `read_vertices` reads. Rows of ids that are not in the graph are left out. In a bipartite graph
             a column ``"side"`` says the side; without, the ids are left ones but for `right`.
+        columns : sequence of str, optional
+            The columns to keep, which hold numbers or bools; by default all that do: columns of text are left
+            out, which the log says.
         default : number, or mapping of column to number, optional
             For vertices that have no row; without it every vertex must have one.
         rows : {"same", "parts", "root"}
@@ -61,7 +65,7 @@ class Operations(StoredGraph):
         InputError
             A vertex without a row, or with two; an id or a value that is missing.
         UsageError
-            A column that is not of numbers or bools; two columns of one name.
+            A column that is not of numbers or bools, or not there; two columns of one name.
 
         Examples
         --------
@@ -70,8 +74,8 @@ class Operations(StoredGraph):
         >>> graph.with_vertices({"id": ["a", "b", "x"], "age": [31, 28, 5]}, default=0)
         <Graph from arrays: 3 vertices, 2 edges, directed; vertex columns: age (int64)>
         """
-        columns = vertextable.joined(self, table, default, rows)
-        return with_columns(self, vertex=columns)
+        found = vertextable.joined(self, table, columns, default, rows)
+        return with_columns(self, vertex=found)
 
     @collective()
     def with_degrees(self) -> Self:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gaslab import arguments
-from gaslab.errors import InputError, UsageError
+from gaslab.errors import InputError, UsageError, nearest
 from gaslab.graph.stored import StoredGraph
-from gaslab.ingest.columns import column_of
-from gaslab.ingest.convert import frame_columns
+from gaslab.ingest.columns import column_of, no_numbers
+from gaslab.ingest.convert import frame_columns, left_out
 from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.missing import WAY_OUT, first_missing, plain
 from gaslab.ingest.rows import object_array, share
@@ -21,15 +22,27 @@ from gaslab.ingest.tablefile import Columns, read_table
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm, as_comm
 
+log = logging.getLogger("gaslab")
+
 
 @collective()
-def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
+def read_vertices(
+    path: str | os.PathLike[str], *, columns: Sequence[str] | None = None, comm: Any = None
+) -> Columns:
     """Read a table of vertices: text, a header and a line per vertex; ``.parquet``; ``.npz`` (collective).
 
     The fields of text are between tabs, or commas in a ``.csv``, else blanks; the file may be gzipped. The
     first column holds ids. Columns of numbers become int64 or float64; ``true`` and ``false`` become bool.
     Columns ``x[0]``, ``x[1]``, ... are one, ``x``. The other formats are as `Result.save` writes them.
     Rank 0 reads, every rank gets the table.
+
+    Parameters
+    ----------
+    path : path
+    columns : sequence of str, optional
+        The columns to keep, which hold numbers; by default all, but for those of text, of which a warning
+        says that they are left out. ``"id"`` and ``"side"`` always stay.
+    comm : Comm, optional
 
     Returns
     -------
@@ -41,7 +54,9 @@ def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
     ------
     InputError
         The file cannot be read, has no header or a line with too few or too many fields, or a column that
-        is no numbers.
+        is numbers in some rows alone.
+    UsageError
+        The file has no column of such a name.
 
     Examples
     --------
@@ -52,19 +67,28 @@ def read_vertices(path: str | os.PathLike[str], *, comm: Any = None) -> Columns:
     {'id': ['ann', 'bob'], 'age': array([31, 28])}
     """
     shared, file = as_comm(comm), arguments.path("path", path)
-    return shared.on_root(lambda: read_table(file))
+    chosen = None if columns is None else arguments.several("columns", columns, "a sequence of names")
+    return shared.on_root(lambda: read_table(file, columns=chosen))
 
 
 def joined(
-    graph: StoredGraph, table: Any, default: Mapping[str, Any] | float | int | bool | None, rows: str
+    graph: StoredGraph,
+    table: Any,
+    chosen: Sequence[str] | None,
+    default: Mapping[str, Any] | float | int | bool | None,
+    rows: str,
 ) -> dict[str, np.ndarray]:
     """Return the columns of *table* for the masters here, joined by id (collective)."""
     comm, rows = graph.comm, arguments.choice("rows", rows, arguments.ROWS)
     _check_default(default)
+    if chosen is not None:
+        chosen = arguments.several("columns", chosen, "a sequence of names")
     from_file = isinstance(table, (str, os.PathLike))
     if from_file:
-        table, rows = read_vertices(table, comm=comm), "same"
-    ids, columns = comm.attempt(lambda: _split(table) if rows != "root" or comm.rank == 0 else ([], {}))
+        table, rows = read_vertices(table, columns=chosen, comm=comm), "same"
+    ids, columns = _numbers_of(comm, table, chosen, here=rows != "root" or comm.rank == 0)
+    if chosen is not None and graph.ids.num_left is None:
+        columns = {name: values for name, values in columns.items() if name in chosen}  # "side" is another
     if from_file or (graph.ids.num_left is not None and "side" in columns):
         ids = _named(graph.ids, ids, columns, from_file)
     if rows == "root":
@@ -89,6 +113,32 @@ def joined(
     return {name: _filled(name, values, row, found, default) for name, values in columns.items()}
 
 
+def _numbers_of(
+    comm: Comm, table: Any, chosen: Sequence[str] | None, here: bool
+) -> tuple[list[Any], dict[str, np.ndarray]]:
+    """Return the ids, and the columns that hold numbers or were *chosen* (collective).
+
+    Others are left out, of which the log has a line.
+    """
+    ids, known = comm.attempt(lambda: _split(table, chosen) if here else ([], {}))
+    needed = known if chosen is not None else ("side",)
+    kinds = {name: None if name in needed else no_numbers(values) for name, values in known.items()}
+    left = left_out(comm, kinds, counts=len(ids) > 0)
+    if left and comm.rank == 0:
+        listed = ", ".join(f"{name!r} ({what})" for name, what in left.items())
+        log.info("vertex columns left out: %s; those of numbers and bools become columns", listed)
+    kept = {name: values for name, values in known.items() if name not in left}
+    return ids, comm.attempt(lambda: _columns(kept, len(ids)))
+
+
+def _columns(known: Mapping[str, Any], rows: int) -> dict[str, np.ndarray]:
+    columns = {name: column_of(name, values) for name, values in known.items()}
+    for name, values in columns.items():
+        if len(values) != rows:
+            raise UsageError(f"column {name!r} has {len(values)} values, id {rows}")
+    return columns
+
+
 def _check_default(default: Any) -> None:
     each = default if isinstance(default, Mapping) else {"": default}
     for column, value in each.items():
@@ -100,8 +150,8 @@ def _check_default(default: Any) -> None:
         arguments.number(name, value, infinite=True, nan=True)
 
 
-def _split(table: Any) -> tuple[list[Any], dict[str, np.ndarray]]:
-    """Return the ids and the columns of a table: a mapping with "id", a DataFrame, a `Table`, a Result's."""
+def _split(table: Any, chosen: Sequence[str] | None) -> tuple[list[Any], dict[str, Any]]:
+    """Return the ids and the columns (*chosen* ones) of a mapping with "id", a DataFrame, or a `Table`."""
     if hasattr(table, "to_pandas") and hasattr(table, "global_ids"):
         known: Mapping[str, Any] = {name: table[name] for name in (*table.keys, *table.columns)}
     elif hasattr(table, "iloc"):
@@ -119,11 +169,11 @@ def _split(table: Any) -> tuple[list[Any], dict[str, np.ndarray]]:
     ids = list(keys.tolist() if hasattr(keys, "tolist") else keys)
     if (found := first_missing(ids)) is not None:
         raise InputError(f"id[{found[0]}] is missing ({found[1]}){WAY_OUT}")
-    columns = {name: column_of(name, values) for name, values in known.items() if name != "id"}
-    for name, values in columns.items():
-        if len(values) != len(ids):
-            raise UsageError(f"column {name!r} has {len(values)} values, id {len(ids)}")
-    return ids, columns
+    for name in chosen or ():
+        if name not in known:
+            raise UsageError(f"columns={name!r}: the table has no such column{nearest(name, known)}")
+    kept = known if chosen is None else ("side", *chosen)
+    return ids, {name: values for name, values in known.items() if name != "id" and name in kept}
 
 
 def _named(ids: VertexIds, words: list[Any], columns: dict[str, np.ndarray], texts: bool) -> list[Any]:

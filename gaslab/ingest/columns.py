@@ -137,6 +137,16 @@ def not_numbers(values: Any) -> str | None:
     return "text" if found == ["str"] else ", ".join(found) or "missing values alone"
 
 
+def no_numbers(values: Any) -> str | None:
+    """Return what a column holds if none of its values is a number, else None; text alone of no Series."""
+    if hasattr(values, "dtype") and hasattr(values, "isna"):
+        return not_numbers(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return "text" if values.dtype.kind in "US" and values.size else None
+    plain = isinstance(values, (list, tuple, np.ndarray)) and len(values)
+    return "text" if plain and all(isinstance(one, str) for one in values) else None
+
+
 def one_type_each(columns: Arrays, comm: Comm) -> Arrays:
     """Return columns with the same dtype on every rank: the widest (collective)."""
     columns = agree_on_lists(columns, comm)

@@ -270,7 +270,7 @@ def edges_from_pandas(
         columns = arguments.several("columns", columns, "a sequence of names")
     here = comm.rank == 0 or rows != "root"
     others = comm.attempt(lambda: _frame_columns(frame, source, target, columns) if here else {})
-    left = _left_out(comm, others, here and len(frame) > 0)
+    left = left_out(comm, others, here and len(frame) > 0)
     if left and comm.rank == 0:
         listed = ", ".join(f"{name!r} ({what})" for name, what in left.items())
         log.info("columns left out: %s; those of numbers and bools become columns", listed)
@@ -285,7 +285,7 @@ def edges_from_pandas(
     return made
 
 
-def _left_out(comm: Comm, columns: dict[Any, str | None], counts: bool) -> dict[str, str]:
+def left_out(comm: Comm, columns: dict[Any, str | None], counts: bool) -> dict[str, str]:
     """Return the columns that hold numbers on no rank, and what they hold (collective).
 
     *columns* are this rank's, with None for numbers. They do not count where it has no rows.

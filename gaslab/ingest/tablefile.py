@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import logging
 import math
 import re
 import zipfile
@@ -11,22 +12,63 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.errors import InputError
+from gaslab.errors import InputError, UsageError, nearest
 from gaslab.ingest.formats import foreign
 from gaslab.ingest.sidefile import check_side_file, side_file
 from gaslab.system.extras import need_pyarrow
 
 Columns = dict[str, Any]
+log = logging.getLogger("gaslab")
 BINARY = (".parquet", ".npz")
 
 
-def read_table(path: str, texts: bool = False, raw: Collection[str] = ()) -> Columns:
-    """Return a table: ``"id"``, then every column by its name.
+def read_table(
+    path: str, texts: bool = False, raw: Collection[str] = (), columns: Collection[str] | None = None
+) -> Columns:
+    """Return a table: ``"id"``, then every column by its name, or those of *columns*, and ``"side"``.
 
     With *texts* also columns that are no numbers; those in *raw* stay text where the file is text, as ids do.
+    Else columns of text are left out with a warning, and an error where they are in *columns*.
     """
-    if not path.endswith(BINARY):
-        return _of_text(path, texts, raw)
+    table = _of_binary(path) if path.endswith(BINARY) else _of_text(path, raw)
+    for name in columns or ():
+        if name not in table:
+            raise UsageError(f"columns={name!r}: {path} has no such column{nearest(name, table)}")
+    if columns is not None:
+        table = {name: x for name, x in table.items() if name in ("id", "side", *columns)}
+    return table if texts else _of_numbers(path, table, needed=("side", *(columns or ())))
+
+
+def _of_numbers(path: str, table: Columns, needed: Collection[str]) -> Columns:
+    """Return the columns that hold numbers; those of text are left out unless they are *needed*."""
+    left = []
+    for name, values in table.items():
+        if name == "id" or (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
+            continue
+        if name in needed or not _is_text(values):
+            raise InputError(f"{path}: column {name!r} is not all numbers, or all true and false")
+        left.append(name)
+    if left:
+        what = f"column{'s' * (len(left) > 1)} {', '.join(map(repr, left))}"
+        log.warning("%s: left out %s of text; read_vertices(columns=[...]) names those to keep", path, what)
+    return {name: values for name, values in table.items() if name not in left}
+
+
+def _is_text(values: Any) -> bool:
+    """Whether some values of a column are words, and none is a number."""
+    words = [one for one in np.asarray(values, object).ravel().tolist() if one is not None]
+    return bool(words) and all(isinstance(one, str) and not _is_number(one) for one in words)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _of_binary(path: str) -> Columns:
     check_side_file(path)
     table = _of_parquet(path) if path.endswith(".parquet") else _of_archive(path)
     if "id" not in table:
@@ -35,9 +77,6 @@ def read_table(path: str, texts: bool = False, raw: Collection[str] = ()) -> Col
     for name, values in table.items():
         if len(values) != rows:
             raise InputError(f"{path}: column {name!r} has {len(values)} rows, id {rows}")
-        numbers = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
-        if not texts and not numbers and name != "id":
-            raise InputError(f"{path}: column {name!r} is not all numbers, or all true and false")
     return {"id": table.pop("id"), **table}
 
 
@@ -75,7 +114,7 @@ def _of_arrow(column: Any) -> Any:
     return column.to_numpy(zero_copy_only=False).reshape(shape)
 
 
-def _of_text(path: str, texts: bool, raw: Collection[str]) -> Columns:
+def _of_text(path: str, raw: Collection[str]) -> Columns:
     with side_file(path) as (head, file):
         other = foreign(path, head)
         if other is not None:
@@ -98,7 +137,7 @@ def _of_text(path: str, texts: bool, raw: Collection[str]) -> Columns:
     columns = list(zip(*(row for _, row in rows[1:]), strict=True)) or [()] * len(names)
     table: Columns = {"id": list(columns[0])}
     for name, words in zip(names[1:], columns[1:], strict=True):
-        table[name] = list(words) if name in raw else _numbers(path, name, words, texts)
+        table[name] = list(words) if name in raw else _numbers(words)
     return _with_rows(path, table)
 
 
@@ -109,7 +148,8 @@ def _fields(path: str, line: str) -> list[str]:
     return line.split()
 
 
-def _numbers(path: str, name: str, words: tuple[str, ...], texts: bool) -> Any:
+def _numbers(words: tuple[str, ...]) -> Any:
+    """Return an array of a column's numbers or bools, or its words where one is neither."""
     if words and {word.lower() for word in words} <= {"true", "false"}:
         return np.array([word.lower() == "true" for word in words])
     together = "".join(words)
@@ -119,9 +159,7 @@ def _numbers(path: str, name: str, words: tuple[str, ...], texts: bool) -> Any:
             return np.array(words, dtype=str).astype(kind)
         except (ValueError, OverflowError):
             continue
-    if texts:
-        return list(words)
-    raise InputError(f"{path}: column {name!r} is not all numbers, or all true and false")
+    return list(words)
 
 
 def _with_rows(path: str, table: Columns) -> Columns:

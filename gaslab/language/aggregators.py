@@ -12,6 +12,7 @@ from gaslab.language.phases import Phase
 
 T = TypeVar("T")
 Interval = int | str | type[Phase]
+MOMENTS = ("apply", "scatter")  # of a superstep, after which it is computed
 
 
 class Aggregator(Generic[T]):
@@ -23,13 +24,20 @@ class Aggregator(Generic[T]):
         every: Interval = 1,
         finalizer: Callable[[Any, T], T] | None = None,
         live: bool = False,
+        after: str = "apply",
     ) -> None:
         self.function: Any = function
         self.live = arguments.flag("aggregator.live", live)
+        self.after = arguments.choice("aggregator.after", after, MOMENTS)
         if isinstance(every, Phase):
             raise UsageError("aggregator(every=Phase(...)): one phase; every=gl.Phase says all of them")
         named = isinstance(every, str) or every is Phase
         self.every = every if named else arguments.whole("aggregator.every", every, 1)
+        if self.after == "scatter" and (self.live or self.by_phase):
+            of, why = "every=gl.Phase", "a phase is over after its last scatter"
+            if self.live:
+                of, why = "live=True", "visit adds to a live total"
+            raise UsageError(f"aggregator({of}, after='scatter'): {why}; leave out after=")
         self.finalizer = finalizer
         self.__doc__ = function.__doc__
 
@@ -57,7 +65,7 @@ class Aggregator(Generic[T]):
         if not isinstance(function, FunctionType):
             raise UsageError(f"finalize is given a {type(function).__name__}; put it above a def")
         if function.__name__ == getattr(self.function, "__name__", None):
-            return Aggregator(self.function, self.every, function, self.live)
+            return Aggregator(self.function, self.every, function, self.live, self.after)
         self.finalizer = function
         return function
 
@@ -66,7 +74,7 @@ class Aggregator(Generic[T]):
 
     def __fingerprint__(self) -> Any:
         every = "phase" if self.by_phase else self.every
-        return [self.function, every, self.finalizer] + ["live"] * self.live
+        return [self.function, every, self.finalizer, self.after] + ["live"] * self.live
 
     @overload
     def __get__(self, instance: None, owner: type) -> Aggregator[T]: ...
@@ -81,10 +89,18 @@ class Aggregator(Generic[T]):
 @overload
 def aggregator(function: Callable[..., T]) -> Aggregator[T]: ...
 @overload
-def aggregator(*, every: Interval) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
+def aggregator(
+    *, every: Interval = 1, after: str = "apply"
+) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
 @overload
 def aggregator(*, live: bool) -> Callable[[Callable[..., T]], Aggregator[T]]: ...
-def aggregator(function: Callable[..., T] | None = None, *, every: Interval = 1, live: bool = False) -> Any:
+def aggregator(
+    function: Callable[..., T] | None = None,
+    *,
+    every: Interval = 1,
+    live: bool = False,
+    after: str = "apply",
+) -> Any:
     """Declare a value combined over all vertices or edges, after init and after each apply phase.
 
     The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
@@ -92,8 +108,10 @@ def aggregator(function: Callable[..., T] | None = None, *, every: Interval = 1,
     ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the newest.
     With ``every=n`` it is computed after init and after every n-th superstep, and stays in between; n is
     a number, or names an int parameter of the program. With ``every=gl.Phase`` it is computed after init and
-    whenever a phase is over; a program without phases is one. With ``live=True`` it is computed after init,
-    and then ``visit`` reads it and adds to it: ``self.name += 1``; ``docs/visit.md``.
+    whenever a phase is over; a program without phases is one. With ``after="scatter"`` it is computed after
+    init and after the scatter of each superstep, of what that wrote: ``done`` reads it at once, the next
+    superstep as any other. With ``live=True`` it is computed after init, and then ``visit`` reads it and adds
+    to it: ``self.name += 1``; ``docs/visit.md``.
 
     >>> from gaslab import program as gl
     >>> class Mass(gl.VertexProgram):
@@ -106,7 +124,7 @@ def aggregator(function: Callable[..., T] | None = None, *, every: Interval = 1,
     ...         v.score = v.score / self.mass
     """
     if function is None:
-        return lambda function: Aggregator(function, every, live=live)
+        return lambda function: Aggregator(function, every, live=live, after=after)
     return Aggregator(function)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from gaslab.arguments import shown
+from gaslab.arguments import shown, whole
 
 NONE, IN, OUT, ALL = 0, 1, 2, 3
 METHODS = ("start", "active", "gather", "apply", "scatter", "done")  # that a phase may name
@@ -99,6 +99,15 @@ class Phase:
                 raise TypeError(f"{role}={name} is not the method that the class has by this name")
             found[role] = mine
         return found
+
+
+def repeats_of(program: Any) -> int | None:
+    """Return how often all phases run at most: as the class says, or the parameter that this names."""
+    repeats: int | str | None = program.repeat_phases
+    if not isinstance(repeats, str):
+        return repeats
+    asked: int = whole(f"{type(program).__name__}.{repeats}", program.parameters()[repeats], 1)
+    return asked
 
 
 def phases_of(cls: type) -> tuple[Phase, ...]:

@@ -15,7 +15,6 @@ from gaslab.programs.clustering import Clustering as Clustering
 from gaslab.programs.clustering import DirectedClustering as DirectedClustering
 from gaslab.programs.coloring import Coloring as Coloring
 from gaslab.programs.coloring import SaturationColoring as SaturationColoring
-from gaslab.programs.coloring import UnorderedColoring as UnorderedColoring
 from gaslab.programs.components import Components as Components
 from gaslab.programs.degrees import Degrees as Degrees
 from gaslab.programs.diameter import Reach as Reach
@@ -49,6 +48,7 @@ from gaslab.programs.strong_components import StrongComponents as StrongComponen
 from gaslab.programs.triangles import TriangleCount as TriangleCount
 from gaslab.programs.triangles import Triangles as Triangles
 from gaslab.programs.unordered import FallingCores as FallingCores
+from gaslab.programs.unordered import FreeColors as FreeColors
 from gaslab.programs.unordered import SmallestLabel as SmallestLabel
 from gaslab.programs.weighted_betweenness import WeightedBetweenness as WeightedBetweenness
 from gaslab.programs.weighted_betweenness import WeightedEdgeBetweenness as WeightedEdgeBetweenness

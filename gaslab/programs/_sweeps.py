@@ -77,7 +77,8 @@ def run_sweeps(
         _add_costs(metrics, before.metrics)
     metrics["bytes_per_iteration"] = metrics["bytes_sent"] // max(len(rows), 1)
     answer = result.replaced(metrics=metrics, history=rows, converged=True, iterations=len(rows))
-    answer.aggregates, answer.trace, answer.handed = result.aggregates, result.trace, result.handed
+    for name in ("aggregates", "initial_aggregates", "trace", "handed"):
+        setattr(answer, name, getattr(result, name))
     return answer
 
 

@@ -3,21 +3,23 @@
 Welsh and Powell, An Upper Bound for the Chromatic Number of a Graph, 1967 (by degree); Jones and
 Plassmann, A Parallel Graph Coloring Heuristic, 1993: a vertex chooses as soon as all neighbours before
 it have chosen, so the colours are those of a sequential pass, on any number of ranks. Brélaz, New
-Methods to Color the Vertices of a Graph, CACM 22, 1979 (by saturation). Without supersteps a vertex chooses
-when its turn comes; Gonzalez, Low, Gu, Bickson, Guestrin: PowerGraph, OSDI 2012, has the same program.
+Methods to Color the Vertices of a Graph, CACM 22, 1979 (by saturation).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
+from gaslab.engine.engines import Async, engine_of
 from gaslab.parallel.collective import collective
 from gaslab.programs._arguments import check_graph, is_async
 from gaslab.programs._columns import run
 from gaslab.programs._loops import warn_of_self_loops
 from gaslab.programs._tool import Command, Option, Tool
+from gaslab.programs.unordered import FreeColors
 
 
 class Coloring(gl.VertexProgram):
@@ -101,42 +103,11 @@ class SaturationColoring(gl.VertexProgram):
     )
 
 
-class UnorderedColoring(gl.VertexProgram):
-    """Each vertex's `color` from 0: the smallest free one when its turn comes, for runs without supersteps.
-
-    Right where no two neighbours have their turn at once.
-    """
-
-    gather_edges = gl.ALL
-
-    class Vertex(gl.Vertex):
-        color: int = -1
-        _first: int = 0  # of the 63 colours that a turn looks at
-
-    @gl.aggregator
-    def last(self, v: Vertex) -> gl.Max[int]:
-        return v.color
-
-    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.BitOr[int]:
-        ahead = nbr.color - v._first
-        return 1 << ahead if 0 <= ahead < 63 else 0
-
-    def apply(self, v: Vertex, total: int) -> None:
-        free = 0
-        while (total >> free) & 1 == 1:
-            free += 1
-        if free < 63:
-            v.color = v._first + free
-        else:
-            v._first += 63
-            v.signal()
-
-
 ORDERS = {"id": Coloring(), "degree": Coloring(by_degree=True), "saturation": SaturationColoring()}
 
 
 @collective(options="run")
-def coloring(graph: gl.Graph, *, order: str | None = None, **options: Any) -> gl.Result:
+def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Result:
     """Colour the vertices so that neighbours differ, ``result.vertices["color"]`` (int64, from 0).
 
     ``result.metrics["answer"]["colors"]`` is how many colours there are.
@@ -147,17 +118,17 @@ def coloring(graph: gl.Graph, *, order: str | None = None, **options: Any) -> gl
         Edge directions are ignored. So are self-loops, as in NetworkX, with a warning: no colour differs
         from itself.
     order : {"degree", "id", "saturation"}
-        Who chooses first: by default those with many edges (NetworkX's ``"largest_first"``, where its nodes
-        are in the order of their ids); those with small ids; or those who see the most colours, among
+        Who chooses first: those with many edges (NetworkX's ``"largest_first"``, where its nodes are
+        in the order of their ids); those with small ids; or those who see the most colours, among
         neighbours (few colours, many supersteps).
     **options
-        As for `gaslab.run`. With ``engine=gl.Async(consistency="serialisable")`` vertices choose as their
-        turn comes, in no order, each once; neighbours differ as well.
+        As for `gaslab.run`; ``engine=gl.Async(consistency="serialisable")`` runs `FreeColors`, in which
+        vertices choose in the order of their turns.
 
     Raises
     ------
     UsageError
-        Without supersteps: an order, or neighbours may choose at once (``consistency="relaxed"``).
+        Without supersteps: an *order* is asked for, or that neighbours may run at once.
 
     Examples
     --------
@@ -168,24 +139,29 @@ def coloring(graph: gl.Graph, *, order: str | None = None, **options: Any) -> gl
     (array([1, 2, 0, 1]), {'colors': 3})
     """
     check_graph(graph)
-    order = arguments.choice("order", order, ORDERS, optional=True)
-    program: gl.VertexProgram = ORDERS[order or "degree"]
-    if is_async(options):
-        program = UnorderedColoring()
-        if order is not None:
-            raise gl.UsageError(
-                f"order={order!r} needs supersteps; without them vertices choose as their turn comes: leave "
-                "order out, or use engine='sync'"
-            )
-        if getattr(options["engine"], "consistency", "relaxed") == "relaxed":
-            raise gl.UsageError(
-                "of two neighbours that choose at once neither sees the other's colour; use "
-                "engine=gl.Async(consistency='serialisable') (--engine async --consistency serialisable)"
-            )
+    order = arguments.choice("order", order, ORDERS)
     warn_of_self_loops(graph, "a colouring ignores them: no vertex differs in colour from itself")
-    result = run(program, graph, **options)
+    result = run(_without_supersteps(order, options) or ORDERS[order], graph, **options)
     colors = int(result.aggregates["last"]) + 1 if graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})
+
+
+def _without_supersteps(order: str, options: Mapping[str, Any]) -> gl.VertexProgram | None:
+    """Return the program of a run without supersteps; None of another."""
+    if not is_async(options):
+        return None
+    if order != "degree":
+        raise gl.UsageError(
+            f"order={order!r} needs supersteps: with engine='async' vertices choose when their turn comes; "
+            "leave order= (--order) out"
+        )
+    engine = engine_of(options["engine"])
+    if not isinstance(engine, Async) or engine.consistency != "serialisable":
+        raise gl.UsageError(
+            "neighbours that run at once may choose one colour; with engine='async' write "
+            "engine=gl.Async(consistency='serialisable') (--consistency serialisable)"
+        )
+    return FreeColors()
 
 
 TOOL = Tool(

@@ -188,7 +188,7 @@ def _normalised(graph: gl.Graph, result: gl.Result, options: dict[str, Any]) -> 
         converged=result.converged,
         iterations=result.iterations,
     )
-    answer.aggregates = result.aggregates
+    answer.aggregates, answer.initial_aggregates = result.aggregates, result.initial_aggregates
     return answer
 
 

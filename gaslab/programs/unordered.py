@@ -1,7 +1,8 @@
 """Programs of the toolkit for runs without supersteps, where each vertex only ever comes nearer the answer.
 
 Components by the smallest label; core numbers from above: Montresor, De Pellegrini and Miorandi, Distributed
-k-Core Decomposition, IEEE TPDS 24, 2013. `gaslab.components` and `gaslab.kcore` choose them.
+k-Core Decomposition, IEEE TPDS 24, 2013. `gaslab.components` and `gaslab.kcore` choose them. And a colouring,
+which needs that no two neighbours run at once: `gaslab.coloring` chooses it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gaslab as gl
 
 PARTS = 16
+WINDOW = 62  # colours in an int, which stays positive
 
 
 class SmallestLabel(gl.VertexProgram):
@@ -68,3 +70,32 @@ class FallingCores(gl.VertexProgram):
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         if v._fell and nbr.core > v.core:
             nbr.signal()
+
+
+class FreeColors(gl.VertexProgram):
+    """Each vertex's `color`: the smallest from 0 on that no neighbour has when its turn comes.
+
+    It looks at a window of colours at a time, the bits of an int; where neighbours have all, at the next one.
+    """
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        color: int = -1
+        _first: int = 0  # of the window
+
+    @gl.aggregator(every=gl.Phase)
+    def last(self, v: Vertex) -> gl.Max[int]:
+        return v.color
+
+    def gather(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.BitOr[int]:
+        k = nbr.color - v._first
+        return 1 << k if 0 <= k < WINDOW and nbr.id != v.id else 0
+
+    def apply(self, v: Vertex, total: int) -> None:
+        if v.color < 0:
+            if total == (1 << WINDOW) - 1:
+                v._first += WINDOW
+                v.signal()
+            else:
+                v.color = v._first + (total & ~(total + 1)).bit_count()  # the ones before the first zero

@@ -191,7 +191,7 @@ for _name, _operation in _BINARY.items():
         setattr(_kind, f"__{_name}__", _method(_operation, swapped=False))
         setattr(_kind, f"__r{_name}__", _method(_operation, swapped=True))
 for _kind, _base in ((Int, int), (Float, float)):
-    for _name in ("neg", "pos", "abs", "invert"):
-        _unary = getattr(_base, f"__{_name}__", None)
+    for _name in ("__neg__", "__pos__", "__abs__", "__invert__", "bit_count"):
+        _unary = getattr(_base, _name, None)
         if _unary is not None:
-            setattr(_kind, f"__{_name}__", lambda self, _unary=_unary: number(_unary(self)))
+            setattr(_kind, _name, lambda self, _unary=_unary: number(_unary(self)))

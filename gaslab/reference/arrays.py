@@ -179,8 +179,14 @@ def _max(x: Any) -> Any:
     return functools.reduce(_maximum, np.asarray(x).reshape(-1))
 
 
+def _bitwise_count(x: Any) -> Any:
+    """Return numpy's counts as int64: its own type is narrower, and sums of it would wrap."""
+    return np.bitwise_count(x).astype(np.int64)
+
+
 _INSTEAD: dict[Any, Callable[..., Any]] = {
     np.sort: _sort, np.bincount: _bincount, np.minimum: _minimum, np.maximum: _maximum,
+    np.bitwise_count: _bitwise_count,
     np.min: _min, np.amin: _min, np.max: _max, np.amax: _max,
 }  # fmt: skip
 _SINGLE: dict[Any, Callable[..., Any]] = {np.dot: float32.dot, np.linalg.norm: float32.norm}

@@ -157,7 +157,8 @@ def translated(cls: type) -> type:
                 members[name] = staticmethod(translate(value.__func__, known))
             elif isinstance(value, words.Aggregator) and isinstance(value.function, types.FunctionType):
                 function = translate(value.function, known)
-                members[name] = words.Aggregator(function, value.every, value.finalizer, value.live)
+                of = value.every, value.finalizer, value.live, value.after
+                members[name] = words.Aggregator(function, *of)
             elif isinstance(value, (int, float)):
                 members[name] = number(value)
             elif isinstance(value, np.ndarray) and value.ndim:

@@ -30,7 +30,8 @@ class PlainGraph:
         for e, (source, target) in zip(self.edges, self.ends, strict=True):
             self.incoming[target].append((e, source))
             self.outgoing[source].append((e, target))
-        for v in self.vertices:
+        for place, v in enumerate(self.vertices):
+            vars(v)["index"] = number(place)
             coming, going = len(self.incoming[v]), len(self.outgoing[v])
             both = coming + going
             degrees = (coming, going, both) if directed else (both, both, both)

@@ -15,7 +15,7 @@ from gaslab.program import At
 from gaslab.reference.arithmetic import narrow
 from gaslab.reference.arrays import Row, narrowed
 from gaslab.reference.combiners import Field
-from gaslab.reference.records import faults_name, plain, with_element
+from gaslab.reference.records import RecordCombiner, faults_name, plain, with_element
 
 TRIED = 32  # merges of a run whose order is tried
 
@@ -64,6 +64,19 @@ class OwnCombiner:
                     f"{plain(alone)!r}"
                 )
         return merged
+
+
+def same_kind(a: Any, b: Any) -> bool:
+    """Return whether two combiners take the same values and combine them alike."""
+    return a is not None and b is not None and _kind(a) == _kind(b)
+
+
+def _kind(combiner: Any) -> Any:
+    if isinstance(combiner, OwnCombiner):
+        return "own", [(name, one.storage, one.shape, one.default) for name, one in combiner.parts.items()]
+    if isinstance(combiner, RecordCombiner):
+        return "record", [(name, how, one.shape) for name, (how, one) in combiner.parts.items()]
+    return combiner
 
 
 def _stored(one: Field, value: Any) -> Any:

@@ -14,7 +14,7 @@ from gaslab.reference.declared import combiner_of, method_of
 _PHASES = (*DIRECTIONS, "init", "start", "active", "visit", "gather", "apply", "scatter")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # two phases may have all alike
 class BoundPhase:
     """One phase: its methods (computing in the language's arithmetic), combiners and directions."""
 

@@ -27,6 +27,7 @@ class ReferenceResult:
     vertices: dict[str, dict[Any, Any]]
     edges: dict[str, list[Any]]
     aggregates: dict[str, Any]
+    initial_aggregates: dict[str, Any]  # after init
     history: list[dict[str, Any]]  # per superstep: superstep, active, and every aggregator
     converged: bool
     iterations: int
@@ -109,6 +110,7 @@ def _run(
     run.start = start
     run.names = None if names is None else dict(zip(vertices, names, strict=True))
     run.initialise(init, vertex_columns)
+    initial_aggregates = {name: shown(value) for name, value in run.aggregates.items()}
     converged = run.supersteps(max_iterations)
     written = {name: [getattr(e, name) for e in run.edges] for name in sorted({*run.written, *written})}
     return ReferenceResult(
@@ -119,6 +121,7 @@ def _run(
         },
         {name: [plain(value) for value in values] for name, values in written.items()},
         {name: shown(value) for name, value in run.aggregates.items()},
+        initial_aggregates,
         run.history,
         converged,
         run.superstep_number,

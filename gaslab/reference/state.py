@@ -45,7 +45,7 @@ class State:
         self.messages: dict[Any, Any] = {}
         self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
         self.history: list[dict[str, Any]] = []
-        self.superstep_number = 0
+        self.superstep_number = self.entered = 0  # and that at which the phase began
         self.names: Mapping[Any, str] | None = None  # what errors call a vertex, if not by its id
         self.me: Any = None  # the `self` of methods
 

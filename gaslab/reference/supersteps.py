@@ -16,6 +16,7 @@ from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng
 from gaslab.language.arrays import is_array
 from gaslab.language.nobody import Nobody
+from gaslab.language.phases import repeats_of
 from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.language.visit_ways import field_bytes, ways_of
 from gaslab.reference import declared, records
@@ -23,7 +24,8 @@ from gaslab.reference.arithmetic import PRECISION, Fault, number
 from gaslab.reference.arrays import SINGULAR
 from gaslab.reference.graph import PlainGraph
 from gaslab.reference.live import LiveTotals
-from gaslab.reference.own_merges import OwnCombiner
+from gaslab.reference.own_merges import OwnCombiner, same_kind
+from gaslab.reference.phases import BoundPhase
 from gaslab.reference.records import shown
 from gaslab.reference.signals import SignalById
 from gaslab.reference.start import bound_parameters, fill_edges, fill_vertices
@@ -93,18 +95,20 @@ class Run(State):
         """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
         if limit is None and not all(phase.ends_itself for phase in self.phases):
             raise UsageError(f"{self.cls.__name__} would never end; give max_iterations")
+        repeats, cycles = repeats_of(self.program), 0
+        last = 1 if repeats is None and self.done is None else repeats
         while True:
-            before = self.superstep_number
+            before, cycles = self.superstep_number, cycles + 1
             for phase in self.phases:
-                self.current_phase = phase
+                self.begin_phase(phase)
                 ended = self.run_phase(limit)
                 self.aggregates = self.aggregated(lambda mark: mark.by_phase)
                 self.me = self.instance(self.computing, number)
                 if not ended:
                     return not phase.ends_itself
-            if self.done is None or self.superstep_number == before:
+            if self.superstep_number == before or cycles == last:
                 return True
-            if self.done(self.instance(self.cls, shown, self.superstep_number - 1)):
+            if self.done is not None and self.done(self.instance(self.cls, shown, self.superstep_number - 1)):
                 return True
 
     @property
@@ -112,9 +116,15 @@ class Run(State):
         init = self.current_phase.methods.get("init")
         return init is not None and init.__code__.co_argcount == 3  # then it runs in every superstep
 
+    def begin_phase(self, phase: BoundPhase) -> None:
+        """Begin a phase; messages of the one before wait for it, if it takes the same kind."""
+        if not same_kind(self.message, phase.message):
+            self.messages = {}
+        self.pending, self.current_phase, self.entered = {}, phase, self.superstep_number
+        self.me = self.instance(self.computing, number)
+
     def run_phase(self, limit: int | None) -> bool:
         """Run the supersteps of one phase; return False if the limit came before its end."""
-        self.pending, self.messages = {}, {}
         if not self.current_phase.methods.keys() & {"visit", "gather", "apply", "scatter"}:
             return True
         count, active = 0, self.first_active()
@@ -145,9 +155,12 @@ class Run(State):
             for v in active:
                 message, total = messages.get(v), totals.get(v)
                 self.call("apply", v, *(message if name == "message" else total for name in takes))
-        self.aggregates = self.aggregated(self._is_due)
+        applied = self.aggregated(lambda mark: self._is_due(mark) and mark.after == "apply")
         if "scatter" in self.current_phase.methods:
             self.scatter(active)
+        scattered = self.aggregated(lambda mark: self._is_due(mark) and mark.after == "scatter")
+        late = {name for name, mark in self.marks.items() if mark.after == "scatter"}
+        self.aggregates = {name: (scattered if name in late else applied)[name] for name in applied}
         aggregates = {name: shown(value) for name, value in self.aggregates.items()}
         self.history.append({"superstep": self.superstep_number, "active": len(active), **aggregates})
         if len(self.phases) > 1:
@@ -271,8 +284,10 @@ class Run(State):
 
     def instance(self, cls: type, kind: Callable[[Any], Any], superstep: int | None = None) -> Any:
         """Return a method's `self`: the program with the values of the run, numbers made by *kind*."""
+        superstep = self.superstep_number if superstep is None else superstep
         known: dict[str, Any] = {
-            "superstep": self.superstep_number if superstep is None else superstep,
+            "superstep": superstep,
+            "phase_step": superstep - self.entered,
             "num_vertices": len(self.vertices),
             "num_edges": len(self.edges),
         }

@@ -15,6 +15,7 @@ class Vertex:
 
     _run: State
     id: Any
+    index: int
     in_degree: int
     out_degree: int
     degree: int

@@ -7,8 +7,10 @@ each sorts its own rows at once.
 
 from __future__ import annotations
 
+import copy
 import functools
 import pickle
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -48,6 +50,12 @@ class Collector:
         self.comm, self.on = graph.comm, on
         self._ids, self._storage = graph.ids, storage
         self._every: LazyArray | None = None  # the ids of all vertices, once they are here
+
+    def of_edges(self, storage: Mapping[str, str]) -> Collector:
+        """Return the same for edge fields of these storage types; other columns hold numbers."""
+        made = copy.copy(self)
+        made._storage = storage
+        return made
 
     # ---- tables ------------------------------------------------------------------------------------
 
@@ -93,7 +101,7 @@ class Collector:
         return [
             one
             for name in columns
-            for one in ([name, f"{name}_side"] if sided and self._storage[name] == "id" else [name])
+            for one in ([name, f"{name}_side"] if sided and self._storage.get(name) == "id" else [name])
         ]
 
     # ---- columns -----------------------------------------------------------------------------------
@@ -136,7 +144,7 @@ class Collector:
         if sided and "id" in keys:
             named["side"] = sides(gids["id"])
         for name, raw in values.items():
-            storage = self._storage[name]
+            storage = self._storage.get(name)
             if storage in LISTS_OF_IDS:
                 id_lists.append(name)
             if isinstance(raw, RaggedColumn):
@@ -161,7 +169,7 @@ class Collector:
         self, name: str, raw: RaggedColumn, arrange: Callable[[Any], Any]
     ) -> Callable[[], np.ndarray]:
         """Return what makes the Python lists of a column; exchange now what that takes (collective)."""
-        if self._storage[name] not in LISTS_OF_IDS:
+        if self._storage.get(name) not in LISTS_OF_IDS:
             return lambda: objects(arrange(raw).tolist())
         left, count = self._ids.num_left, self._ids.num_vertices
         begun = self._begin_names(raw.values)
@@ -202,7 +210,7 @@ class Collector:
             return lambda: None
         mine = sum(8 * len(key) for key in keys.values()) + sum(int(x.nbytes) for x in values.values())
         if self._ids.kind != "int":
-            ids = len(keys) + sum(self._storage[name] == "id" for name in values)
+            ids = len(keys) + sum(self._storage.get(name) == "id" for name in values)
             mine += OBJECT_BYTES * ids * len(next(iter(keys.values())))
         check = functools.cache(functools.partial(_check_room, self.comm, what, mine, self.on == "all"))
         if self.comm.size > 1:
@@ -210,32 +218,65 @@ class Collector:
         return check
 
 
-class SpreadEdges:
-    """The edges of a result of several ranks, each of which has its own, before they are exchanged."""
+Parts = tuple[Collector, Ends, Mapping[str, Values]]
 
-    def __init__(self, collector: Collector, local: Ends, values: Mapping[str, Values]) -> None:
-        self.comm, self.columns = collector.comm, collector.names(values)
-        self._parts: tuple[Collector, Ends, Mapping[str, Values]] | None = (collector, local, values)
+
+class UnreadEdges:
+    """The edges of a result before they are read: each rank has its own, in slot order.
+
+    Where a program has written none there is nothing to keep but the graph's own, and the graph has these: a
+    result alone does not keep it in memory.
+
+    Attributes
+    ----------
+    columns : list of str
+        The names of the columns of *values*, the edge fields that the program wrote.
+    spread : bool
+        Whether they are on several ranks, so that reading them is collective.
+    """
+
+    def __init__(self, collector: Collector, graph: Graph, values: Mapping[str, Values]) -> None:
+        self.comm, self.columns, self.spread = graph.comm, collector.names(values), graph.comm.size > 1
+        graph_now, on = weakref.ref(graph), collector.on
+
+        def from_graph() -> Parts:
+            graph = graph_now()
+            if graph is None:
+                raise UsageError(
+                    "the program wrote no edge field, and its graph is no longer in memory; keep the graph "
+                    "for as long as its edges are read, or write run(..., edges=True)"
+                )
+            return Collector(graph, {}, on), _ends(graph), graph.edge_columns
+
+        self._parts: Callable[[], Parts] | None = from_graph
+        if values:
+            kept = collector, _ends(graph), {**graph.edge_columns, **values}
+            self._parts = lambda: kept
 
     @collective(name="collect_edges")
     def collect(self) -> Table:
         """Return their table (collective)."""
-        if self._parts is None:
+        make = self._parts
+        if make is None:
             raise UsageError(
                 "the result was pickled before its edges were collected, and has none; pickle one of "
                 "run(edges=True), or call result.collect_edges() on every rank before"
             )
-        collector, local, values = self._parts
-        return collector.edges(local, values)
+        collector, ends, values = self.comm.attempt(make)
+        return collector.edges(ends, values)
 
     def __fingerprint__(self) -> Any:
         return self.columns
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"comm": None, "columns": self.columns, "_parts": None}  # ranks are of this process
+    def __getstate__(self) -> dict[str, Any]:  # ranks are of this process
+        return {"comm": None, "columns": self.columns, "spread": self.spread, "_parts": None}
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> SpreadEdges:
+    def __deepcopy__(self, memo: dict[int, Any]) -> UnreadEdges:
         return self  # nothing in it changes
+
+
+def _ends(graph: Graph) -> Ends:
+    return graph.local.gid, graph.local.in_begin, graph.local.in_neighbor
 
 
 def rows_by_id(graph: Graph, gids: np.ndarray, values: Mapping[str, np.ndarray], on: str) -> Table:

@@ -14,7 +14,7 @@ from gaslab.graph.graph import Graph
 from gaslab.ingest.sides import right
 from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm
-from gaslab.results.collect import Collector, SpreadEdges, Values
+from gaslab.results.collect import Collector, UnreadEdges, Values
 from gaslab.results.table_files import single_file, write_result
 from gaslab.results.tables import Table
 from gaslab.results.trace import Trace
@@ -29,9 +29,12 @@ class Result:
         One row per vertex, sorted by id (in a bipartite graph by side, then id); a column per vertex
         field.
     edges : Table
-        One row per edge, sorted by source and target; a column per edge field that the program wrote
-        (no rows if there is none). Of several ranks it is exchanged by ``gl.run(edges=True)`` or by
-        `collect_edges`; without either, reading it raises UsageError.
+        One row per edge, sorted by source and target; the graph's own columns, and a column per edge field
+        that the program wrote, which takes the place of one of the same name. It is made when it is read. Of
+        several ranks it is exchanged by ``gl.run(edges=True)`` or by `collect_edges`; without either, reading
+        it raises UsageError. So it does where the program wrote no edge field and its graph is gone by then.
+    edge_fields : list of str
+        The columns of ``edges`` that the program wrote.
     metrics : dict
         Figures of the run: iterations, updates, bytes_sent, seconds, ... Where a function of the toolkit
         answers something about the whole graph, ``"answer"`` has it by name.
@@ -39,6 +42,8 @@ class Result:
         One entry per superstep; of `lda`, `als` and `sgd` one per sweep.
     aggregates : dict
         The last value of every aggregator, by name.
+    initial_aggregates : dict
+        The values of the aggregators after ``init``, before superstep 0, by name.
     tables : dict of str to Table
         Where a function of the toolkit answers tables of its own: these, by name.
     trace : Trace or None
@@ -64,7 +69,7 @@ class Result:
     def __init__(
         self,
         vertices: Table,
-        edges: Table | SpreadEdges,
+        edges: Table | UnreadEdges,
         metrics: Mapping[str, Any],
         history: Sequence[dict[str, Any]],
         converged: bool,
@@ -73,11 +78,12 @@ class Result:
         fingerprint: str,
         comm: Comm,
     ) -> None:
-        self.vertices, self._edges = vertices, edges
+        self.vertices, self._edges, self.edge_fields = vertices, edges, list(edges.columns)
         self.metrics, self.history = dict(metrics), list(history)
         self.converged, self.iterations = converged, iterations
         self.on, self.fingerprint, self.comm = on, fingerprint, comm
         self.aggregates: dict[str, Any] = {}
+        self.initial_aggregates: dict[str, Any] = {}
         self.tables: dict[str, Table] = {}
         self.trace: Trace | None = None
         self.handed: np.ndarray | None = None  # one edge field of this rank, in slot order, where asked for
@@ -122,31 +128,23 @@ class Result:
         vertex_values, edge_values = _public(vertex_values), _public(edge_values)
         local, collector = graph.local, Collector(graph, storage, on)
         vertices = collector.vertices(local.gid[: local.num_masters], vertex_values)
-        ends = (local.gid, local.in_begin, local.in_neighbor)
-        table: Table | SpreadEdges
-        if not edge_values:
-            nothing = {"source": np.zeros(0, np.int64), "target": np.zeros(0, np.int64)}
-            table = Table(nothing, {}, nothing)
-        elif edges or graph.comm.size == 1:
-            table = collector.edges(ends, edge_values)
-        else:
-            table = SpreadEdges(collector, ends, edge_values)
+        table = UnreadEdges(
+            collector.of_edges({name: storage[name] for name in edge_values}), graph, edge_values
+        )
         mark, comm = graph.fingerprint, graph.comm
-        return cls(vertices, table, metrics, history, converged, iterations, on, mark, comm)
-
-    @property
-    def edge_fields(self) -> list[str]:
-        """The edge fields that the program wrote, whether or not their table was exchanged."""
-        return list(self._edges.columns)
+        made = cls(vertices, table, metrics, history, converged, iterations, on, mark, comm)
+        if edges:
+            made.collect_edges()
+        return made
 
     @property
     def edges(self) -> Table:
-        if isinstance(self._edges, SpreadEdges):
+        if isinstance(self._edges, UnreadEdges) and self._edges.spread:
             raise UsageError(
                 "every rank still has its own part of the edge table, and reading it exchanges nothing; "
                 "write run(..., edges=True), or call result.collect_edges() on every rank before"
             )
-        return self._edges
+        return self.collect_edges()
 
     def collect_edges(self) -> Table:
         """Exchange the edge table of several ranks, where that was not done yet (collective); return it.
@@ -172,9 +170,10 @@ class Result:
         >>> result.collect_edges().to_dict("mark")
         {(1, 2): 7, (2, 3): 7}
         """
-        if isinstance(self._edges, SpreadEdges):
-            self._edges = self._edges.collect()
-        return self._edges
+        edges = self._edges
+        if isinstance(edges, UnreadEdges):
+            edges = self._edges = edges.collect()
+        return edges
 
     @collective()
     def save(self, path: str | os.PathLike[str], *, edges: bool = False, force: bool = False) -> None:
@@ -218,7 +217,8 @@ class Result:
         write_result(comm, target, self.collect_edges() if edges else self.vertices, self.on)
 
     def __fingerprint__(self) -> Any:
-        whole = [self.vertices, self._edges] if self.on == "all" else []  # else each rank has its own part
+        edges = self._edges.select(*self.edge_fields) if isinstance(self._edges, Table) else self._edges
+        whole = [self.vertices, edges] if self.on == "all" else []  # else each rank has its own part
         return [self.on, self.fingerprint, self.metrics.get("program"), self.iterations, *whole]
 
     def replaced(self, **changes: Any) -> Result:
@@ -226,7 +226,15 @@ class Result:
         names = ("vertices", "metrics", "history", "converged", "iterations", "on", "fingerprint",
                  "comm")  # fmt: skip
         own = {"edges": self._edges, **{name: getattr(self, name) for name in names}}
-        return Result(**{**own, **changes})
+        made = Result(**{**own, **changes})
+        made.edge_fields = self.edge_fields
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what pickle takes: with the table of edges, if the program wrote any and they are here."""
+        if self.edge_fields and isinstance(self._edges, UnreadEdges) and not self._edges.spread:
+            self.collect_edges()
+        return vars(self)
 
     def __repr__(self) -> str:
         end = "converged" if self.converged else "not converged"
@@ -236,7 +244,7 @@ class Result:
         return (
             f"<Result of {self.metrics.get('program', 'a program')}: {len(self.vertices):,} vertices, "
             f"{count:,} {what}{'s' * (count != 1)}, {end}; "
-            f"fields: {', '.join([*self.vertices.columns, *self._edges.columns]) or 'none'}>"
+            f"fields: {', '.join([*self.vertices.columns, *self.edge_fields]) or 'none'}>"
         )
 
 

@@ -178,12 +178,15 @@ class Table:
         return {key: dict(zip(self._columns, row, strict=True)) for key, row in zip(ids, rows, strict=True)}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame indexed by the id (by id and side, or by source and target of edges).
+        """Return a DataFrame indexed by the id (by id and side).
 
+        Of edges ``source`` and ``target`` are its first columns, and the index counts the rows.
         An array has a column per element, as `flat` names them.
         """
         import pandas
 
+        if "id" not in self._keys:
+            return pandas.DataFrame({**self._keys, **self.flat()})
         if len(self._keys) == 1:
             index: Any = pandas.Index(self.ids, name="id")
         else:

@@ -138,3 +138,50 @@ def test_one_pass_is_proper_where_serialisable_and_not_always_where_relaxed(host
     for wrong, once in hosts(size).run(improper, drawn, "relaxed", 12):
         assert wrong > 0
         assert once
+
+
+# ---- colours -----------------------------------------------------------------------------------------
+
+
+def colors(comm: Comm, strategy: str, scheduler: str) -> Any:
+    """Colour a random graph, and one in which more colours are needed than a window has."""
+    rng, found = np.random.default_rng(5), []
+    random = rng.integers(0, 60, (2, 240))
+    complete = np.array([(a, b) for a in range(70) for b in range(a)]).T
+    for src, dst in (random[:, random[0] != random[1]], complete):
+        graph = gl.Graph.from_edges(src, dst, directed=False, strategy=strategy, comm=comm)
+        engine = gl.Async(scheduler=scheduler, consistency="serialisable")
+        result = gl.coloring(graph, engine=engine, timeout=60)
+        color = result.vertices.to_dict("color")
+        assert all(color[a] != color[b] for a, b in zip(src.tolist(), dst.tolist(), strict=True))
+        assert min(color.values()) == 0
+        assert result.metrics["answer"]["colors"] == max(color.values()) + 1
+        near: dict[int, set[int]] = {a: set() for a in color}
+        for a, b in zip(src.tolist(), dst.tolist(), strict=True):
+            near[a].add(color[b])
+            near[b].add(color[a])
+        assert all(set(range(color[a])) <= near[a] for a in color)  # a smaller one was never free
+        found.append(max(color.values()))
+    return found[1]
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "sweep"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_neighbours_have_different_colours(ranks: Ranks, strategy: str, scheduler: str) -> None:
+    assert ranks.run(colors, strategy, scheduler, timeout=120) == [69] * ranks.size
+
+
+def test_a_colouring_says_what_it_needs_without_supersteps() -> None:
+    graph = gl.Graph.from_edges([0, 1], [1, 2])
+    with pytest.raises(gl.UsageError, match="neighbours that run at once may choose one colour"):
+        gl.coloring(graph, engine="async")
+    with pytest.raises(gl.UsageError, match="order='saturation' needs supersteps"):
+        gl.coloring(graph, order="saturation", engine=gl.Async(consistency="serialisable"))
+
+
+def test_the_command_colours_without_supersteps(tmp_path: Path) -> None:
+    (tmp_path / "g.tsv").write_text("0 1\n1 2\n2 0\n")
+    words = ["coloring", str(tmp_path / "g.tsv"), "--engine", "async", "--consistency", "serialisable", "-q"]
+    assert main([*words, "-o", str(tmp_path / "c.tsv")]) == 0
+    written = (tmp_path / "c.tsv").read_text().splitlines()
+    assert sorted(line.split()[1] for line in written) == ["0", "1", "2"]

@@ -152,12 +152,12 @@ def test_a_copy_that_does_not_fit_is_refused_with_its_size(hosts: Any) -> None:
 
 def nothing(comm: Comm) -> tuple[int, int, list[str]]:
     graph = build(comm, "int")
-    result = Result.collect(graph, {}, {}, {}, {}, [], True, 0)
+    result = Result.collect(graph, {}, {}, {}, {}, [], True, 0, edges=True)
     return len(result.vertices), len(result.edges), result.vertices.columns
 
 
 def test_a_result_without_fields(ranks: Ranks) -> None:
-    assert ranks.run(nothing) == [(3, 0, [])] * ranks.size
+    assert ranks.run(nothing) == [(3, 7, [])] * ranks.size
 
 
 # ---- tables ----------------------------------------------------------------------------------------
@@ -204,8 +204,9 @@ def test_to_pandas(vertices: Table, edges: Table) -> None:
     assert frame.loc["b"].to_dict() == {"score": 0.25, "n": 20.0}
     assert (frame.index.name, list(frame.columns)) == ("id", ["score", "n"])
     both = edges.to_pandas()
-    assert list(both.index.names) == ["source", "target"]
-    assert both.loc[(7, 9), "flow"] == 2.0
+    assert list(both.columns) == ["source", "target", "flow"]
+    assert both.set_index(["source", "target"]).loc[(7, 9), "flow"] == 2.0
+    assert both.index.tolist() == [0, 1, 2]
     assert isinstance(both, pd.DataFrame)
 
 

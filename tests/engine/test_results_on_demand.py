@@ -130,7 +130,6 @@ def on_rank_0(comm: Comm, kind: str, on: str) -> Any:
     if comm.rank == 0:
         assert len(plain.vertices.to_pandas()) == len(result.vertices.to_dict())
         assert repr(result.edges)
-        assert len(plain.edges) == 0
         return len(result.vertices), len(result.edges.to_dict("top")) > 0
     return None
 
@@ -311,3 +310,80 @@ def test_memory_is_looked_at_before_a_copy_is_made() -> None:
                 _ = table[name]
     assert result.vertices["score"].size == 3
     assert result.edges["worth"].size == 7
+
+
+# ---- the graph's own edges ---------------------------------------------------------------------------
+
+
+class Marks(gl.VertexProgram):
+    """Writes a field that the graph has a column for, and one of its own."""
+
+    class Edge(gl.Edge):
+        weight: float
+        mark: int = 0
+
+    def apply(self, v: gl.Vertex) -> None:
+        pass
+
+    def scatter(self, v: gl.Vertex, e: Edge, nbr: gl.Vertex) -> None:
+        e.weight = e.weight * 2.0
+        e.mark = v.index * 10 + nbr.index
+
+
+SHUFFLED = ["c", "a", "b", "a", "a"], ["a", "c", "c", "b", "c"]
+COLUMNS = {"weight": [1.0, 2.0, 3.0, 4.0, 5.0], "kept": [True, False, True, False, True],
+           "near": [[1, 2], [], [3], [4, 5, 6], [7]]}  # fmt: skip
+
+
+def columned(comm: Comm) -> gl.Graph:
+    return gl.Graph.from_edges(*SHUFFLED, columns=COLUMNS, comm=comm, strategy="random")
+
+
+def own_columns(comm: Comm, engine: str, later: bool) -> list[Any]:
+    graph = columned(comm)
+    found: list[Any] = []
+    for program, limit in ((Marks(), 1), (gl.programs.PageRank(), 2)):
+        result = gl.run(program, graph, max_iterations=limit, engine=engine, edges=not later)
+        table = result.collect_edges() if later else result.edges
+        rows = zip(*(table[name].tolist() for name in (*table.keys, *table.columns)), strict=True)
+        found.append((result.edge_fields, table.columns, list(rows)))
+        frame = table.to_pandas()
+        assert list(frame.columns)[:2] == ["source", "target"]
+        assert frame["kept"].tolist() == table["kept"].tolist()
+    return found
+
+
+@pytest.mark.parametrize("engine", ["sync", "reference"])
+@pytest.mark.parametrize("later", [False, True])
+def test_the_graphs_own_columns_are_beside_those_written(ranks: Ranks, engine: str, later: bool) -> None:
+    edges = sorted(zip(*SHUFFLED, *COLUMNS.values(), strict=True), key=lambda row: row[:2])
+    places = {"a": 0, "b": 1, "c": 2}
+    written = [(s, t, 2 * w, kept, near, places[s] * 10 + places[t]) for s, t, w, kept, near in edges]
+    expected = [
+        (["weight", "mark"], ["weight", "kept", "near", "mark"], written),
+        ([], ["weight", "kept", "near"], edges),
+    ]
+    for size in ranks.run(own_columns, engine, later):
+        assert size == expected
+
+
+def test_a_result_of_vertices_alone_keeps_no_edges_in_memory() -> None:
+    graph = columned(Comm())
+    kept, gone = gl.pagerank(graph), gl.pagerank(columned(Comm()))
+    gc.collect()
+    assert len(kept.edges) == 5
+    with pytest.raises(gl.UsageError, match="its graph is no longer in memory; keep the graph"):
+        _ = gone.edges
+    assert len(gone.vertices) == 3
+    asked = gl.run(gl.programs.PageRank(), columned(Comm()), max_iterations=1, edges=True)
+    assert asked.edges["kept"].size == 5
+
+
+def test_what_is_pickled_of_the_graphs_own_edges() -> None:
+    """None, unless they were read: pickles of results of vertices stay small."""
+    graph = columned(Comm())
+    read, unread = (gl.run(gl.programs.PageRank(), graph, max_iterations=1) for _ in range(2))
+    assert len(read.edges) == len(pickle.loads(pickle.dumps(read)).edges) == 5
+    with pytest.raises(gl.UsageError, match="pickled before its edges were collected"):
+        _ = pickle.loads(pickle.dumps(unread)).edges
+    assert len(unread.edges) == 5

@@ -102,3 +102,73 @@ def test_errors(act: Any, text: str) -> None:
     with pytest.raises(gl.GaslabError, match=re.escape(text)) as error:
         act()
     assert "\n" not in str(error.value)
+
+
+# ---- columns of text ---------------------------------------------------------------------------------
+
+PEOPLE = {"id": [1, 2, 3], "name": ["ann", "bob", "cid"], "age": [31, 28, 40], "rate": [0.5, 1.0, 2.0]}
+FILES = ["people.csv", "people.tsv", "people.parquet"]
+LEFT_OUT = "left out column 'name' of text; read_vertices(columns=[...]) names those to keep"
+
+
+def people_file(folder: Path, name: str) -> Path:
+    frame, path = pd.DataFrame(PEOPLE), folder / name
+    if name.endswith(".parquet"):
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, sep="," if name.endswith(".csv") else "\t", index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_text_in_a_file_is_left_out_with_a_warning(
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = people_file(tmp_path, name)
+    made = gl.Graph.from_edges([1, 2], [2, 3]).with_vertices(path)
+    assert sorted(made.vertex_columns) == ["age", "rate"]
+    assert [record.getMessage() for record in caplog.records] == [f"{path}: {LEFT_OUT}"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_chosen_columns_of_a_file(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    path, graph = people_file(tmp_path, name), gl.Graph.from_edges([1, 2], [2, 3])
+    assert list(graph.with_vertices(path, columns=["rate"]).vertex_columns) == ["rate"]
+    assert list(gl.read_vertices(path, columns=["age"])) == ["id", "age"]
+    assert not caplog.records
+    with pytest.raises(gl.InputError, match="column 'name' is not all numbers, or all true and false"):
+        gl.read_vertices(path, columns=["name"])
+    with pytest.raises(gl.UsageError, match=r"columns='aeg': .* has no such column; did you mean 'age'"):
+        gl.read_vertices(path, columns=["aeg"])
+
+
+def _leave_out(comm: Comm, rows: str, columns: Any) -> Any:
+    graph = gl.Graph.from_edges([1, 2], [2, 3], comm=comm)
+    mine = slice(comm.rank, None, comm.size) if rows == "parts" else slice(None)
+    here = rows != "root" or not comm.rank
+    frame = pd.DataFrame(PEOPLE).iloc[mine]
+    table = {name: values[mine] for name, values in PEOPLE.items()}
+    found = [graph.with_vertices(one if here else None, columns=columns, rows=rows) for one in (frame, table)]
+    return [(list(one.vertex_columns), described(one)["vertices"]) for one in found]
+
+
+@pytest.mark.parametrize("rows", ["same", "parts", "root"])
+def test_text_in_a_table_is_left_out(ranks: Ranks, rows: str) -> None:
+    both = (["age", "rate"], [(1, 31, 0.5), (2, 28, 1.0), (3, 40, 2.0)])
+    assert ranks.run(_leave_out, rows, None) == [[both] * 2] * ranks.size
+    one = (["age"], [(1, 31), (2, 28), (3, 40)])
+    assert ranks.run(_leave_out, rows, ["age"]) == [[one] * 2] * ranks.size
+
+
+def test_text_that_is_chosen_or_says_the_side_is_an_error() -> None:
+    graph = gl.Graph.from_edges([1, 2], [2, 3])
+    with pytest.raises(gl.InputError, match=r"column 'name' at position 0 is 'ann' \(str\)"):
+        graph.with_vertices(PEOPLE, columns=["name"])
+    with pytest.raises(gl.UsageError, match="columns='nam': the table has no such column; did you mean"):
+        graph.with_vertices(pd.DataFrame(PEOPLE), columns=["nam"])
+    mixed = {**PEOPLE, "name": ["ann", 2, "cid"]}
+    with pytest.raises(gl.InputError, match="column 'name' at position 0 is 'ann'"):
+        graph.with_vertices(mixed)
+    sides = gl.Graph.from_edges([1], [1], bipartite=True)
+    with pytest.raises(gl.InputError, match="column 'side' at position 0 is 'left'"):
+        sides.with_vertices({"id": [1, 1], "side": ["left", "right"], "x": [1, 2]})

@@ -12,6 +12,7 @@ import textwrap
 import threading
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,8 +180,35 @@ def test_text_without_a_file_is_refused() -> None:
     with pytest.raises(ProgramError) as caught:
         parse(module.P)
     assert str(caught.value) == (
-        "<typed>:9: the source of P.apply cannot be read; define the program in a file or a notebook cell"
+        "<typed>:9: the source of P.apply cannot be read; define the program in a file or a notebook cell, "
+        "or put its text into linecache.cache"
     )
+
+
+TYPED = HEAD + PROGRAM + """
+from gaslab.compiler.frontend import parse
+print(*parse(P).functions)
+"""
+
+
+@pytest.mark.parametrize("how", ["-c", "file", "argument", "pipe"])
+def test_a_main_program_that_is_in_no_file(tmp_path: Path, how: str) -> None:
+    file, python = tmp_path / "typed.py", [sys.executable]
+    file.write_text(TYPED)
+    options: dict[str, Any] = {"capture_output": True, "text": True}
+    options["env"] = os.environ | {"PYTHONPATH": str(ROOT)}
+    if how == "-c":
+        ended = subprocess.run([*python, "-Bc", TYPED, "-c", "x"], **options, check=False)
+    elif how == "pipe":
+        ended = subprocess.run([*python, "-"], **options, input=TYPED, check=False)
+    else:
+        with file.open() as text:
+            more = ["-", "x"] if how == "argument" else []
+            ended = subprocess.run([*python, *more], **options, stdin=text, check=False)
+    if how == "pipe":  # its text is gone
+        assert "<stdin>:9: the source of P.apply cannot be read; define the program in a file" in ended.stderr
+    else:
+        assert ended.stdout.split() == ["init", "apply", "scatter"], ended.stderr
 
 
 def test_a_file_that_changed_since_is_refused(tmp_path: Path) -> None:

@@ -74,9 +74,12 @@ FEATURES: tuple[Feature, ...] = (
     Feature("aggregator of ids", "aggregator", 0.15, ("id field", WITH_IDS)),
     Feature("finaliser", "aggregator", 0.2, ("aggregator",)),
     Feature("every=", "aggregator", 0.2, ("aggregator",)),
+    Feature("after scatter", "aggregator", 0.25, ("aggregator",)),
     Feature("live total", "aggregator", 0.5, ("visit",)),
     Feature("init with a message", "method", 0.07, ("apply", "scatter", "a message"), "init"),
     Feature("phases", "method", 0.2, ("apply",)), Feature("phases begin anew", "method", 0.3, ("phases",)),
+    Feature("repeat_phases", "method", 0.4, ("phases",)),
+    Feature("messages between phases", "message", 0.4, ("phases", "a message")),
     # which vertices run
     Feature("signal without a message", "signal", 0.3, ("scatter",)),
     Feature("priority", "signal", 0.25, ("scatter",)),
@@ -103,7 +106,8 @@ FEATURES: tuple[Feature, ...] = (
     # words
     *_all("parameter", "id parameter, int parameter, float parameter", 0.3),
     *_all("parameter", "vector parameter, matrix parameter", 0.12),
-    Feature("self.superstep", "parameter", 0.3),
+    Feature("self.superstep", "parameter", 0.3), Feature("self.phase_step", "parameter", 0.3),
+    Feature("v.index", "parameter", 0.3),
     *_all("helper",
         "helper of numbers, helper of vertices, helper of an edge, helper of vectors, method as helper",
           0.12),
@@ -114,7 +118,7 @@ FEATURES: tuple[Feature, ...] = (
     *_all("operator", "slice, concatenate", 0.15),
     *_all("operator",
         "integer arithmetic, bits, float arithmetic, math, wild floats, numpy, linear algebra", 0.4),
-    Feature("precision float32", "operator", 0.12),
+    Feature("precision float32", "operator", 0.12), Feature("bit_count", "operator", 0.3),
     Feature("list words", "operator", 0.3, ("list field|set field|edge list|edge set",)),
     # graphs
     Feature("undirected", "graph", 0.25), Feature("bipartite", "graph", 0.12),
@@ -151,6 +155,9 @@ DIRECTED_BY_METHOD = ("gather by method", "scatter by method")
 LISTS = ("list field", "set field", "gather List", "gather SortedSet", "edge list", "edge set", "list words")
 ADDITIVE = ("sync=gl.SUM", "sync=gl.MIN", "sync=gl.MAX", "additive vector", "additive edge field")
 CACHED = ("post_delta", "clear_cache", "cache_rebuild")
+IN_PHASES = (
+    "phases", "phases begin anew", "repeat_phases", "messages between phases", "directions of the phase"
+)  # fmt: skip
 BY_ID = ("signal by id in apply", "signal by id in scatter")
 FIXED_POINT = (*ASYNC, "stale 2")  # runs whose answer is that of supersteps only at one fixed point
 
@@ -175,7 +182,8 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (("finaliser", "fault in finaliser"), ("aggregator of ids",),
         "gives a vertex id, which has no finaliser"),
     (STALE, ("aggregator of ids",), "an aggregator holds vertex ids"),
-    (ASYNC, ("phases", "phases begin anew", "directions of the phase"), "it has several phases"),
+    (ASYNC, IN_PHASES, "it has several phases"),
+    (ASYNC, ("after scatter",), "an aggregator after scatter belongs to supersteps"),
     (ASYNC, ("init with a message",), "init(v, message) belongs to supersteps"),
     (ASYNC, ("visit",), "cannot run with engine='async'"),
     (ASYNC, ("active",), "no signals decide which vertices run"),
@@ -185,7 +193,9 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (ASYNC, BY_ID, "it signals vertices by their ids"),
     (ASYNC, ("lookup",), "it looks up fields by id"),
     (ASYNC, ("self.superstep",), "its methods read self.superstep"),
-    (STALE, ("phases", "phases begin anew", "directions of the phase"), "it has several phases"),
+    (ASYNC, ("self.phase_step",), "its methods read self.phase_step"),
+    (STALE, IN_PHASES, "it has several phases"),
+    (STALE, ("after scatter",), "an aggregator after scatter would wait"),
     (STALE, ("priority",), "priorities let one bucket run everywhere at once"),
     (STALE, CACHED, "it posts changes of gathers"),
     (STALE, ("lookup",), "fields that it looks up by id"),

@@ -23,6 +23,7 @@ from tests.pairs.runs import (
     Task,
     short,
 )
+from tests.pairs.words import STEPS
 
 Host = Callable[[int], Any]  # -> tests.mpi.ranks.Host or the like, with run(function, *arguments)
 
@@ -162,7 +163,7 @@ def differs(task: Task, expected: Answer, said: Answer) -> str:
         if said[0] == "fault":
             mine, theirs = place_of(task, mine), place_of(task, theirs)
         return "" if mine == theirs else f"says\n{mine}\nand the reference\n{theirs}"
-    for part in ("ids", "iterations", "converged", "vertices", "edges", "aggregates", "history"):
+    for part in ("ids", "iterations", "converged", "vertices", "edges", "aggregates", "first", "history"):
         why = unequal(part, expected[1][part], said[1][part], _tolerance(task))
         if why:
             return why
@@ -190,7 +191,7 @@ def may_spare(task: Task) -> bool:
 
 def engine_differs(task: Task, expected: Answer, said: Answer) -> str:
     """Return how a run of another engine differs from the reference, "" where it agrees as far as it must."""
-    ordered = ("self.superstep", "aggregator read", "draw in gather", "draw in scatter")
+    ordered = (*STEPS, "aggregator read", "draw in gather", "draw in scatter")
     ordered += ("gather by method", "scatter by method", "scatter NONE", "fault in done")
     anyhow = any(f in task.features for f in ordered)  # what a vertex does depends on the order
     loose = anyhow or any(f in task.features for f in ("every=", "done"))

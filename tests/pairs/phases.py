@@ -39,9 +39,11 @@ def phases(program: Program, methods: list[str]) -> list[str]:
             words[f"{what}_edges"] = f"{what}_edges"
     counted = f"return ({program.value('int', program.quiet_edges)}) % 101"
     lines += program.method("counted(self, v, e, nbr)", "gl.Sum[int]", [counted])
-    lines += program.method(
-        "keep(self, v, sum)", None, [f"v.{program.names['int']} = (v.n + sum % 101) % 101"]
-    )
+    takes, kept = "sum", [f"v.{program.names['int']} = (v.n + sum % 101) % 101"]
+    if program.has("messages between phases") and program.message is not None:
+        takes += f", message: {program.message.text}"
+        kept += program.message.taken("message")
+    lines += program.method(f"keep(self, v, {takes})", None, kept)
     other = "gl.Phase(gather=counted, apply=keep, supersteps=1"
     if program.odds(0.5):
         other += f", gather_edges={program.one(list(WAYS.values()))}"
@@ -52,6 +54,8 @@ def phases(program: Program, methods: list[str]) -> list[str]:
     else:
         program.random.shuffle(several)
     lines += ["    phases = (", *(f"        {phase}," for phase in several), "    )"]
+    if program.has("repeat_phases"):
+        lines.append(f"    repeat_phases = {repr('p') if program.has('int parameter') else 2}")
     if program.has("phases begin anew"):
         lines += program.method("done(self)", "bool", ["return self.superstep >= 3"])
     return lines

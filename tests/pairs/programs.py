@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tests.pairs import declarations, gathers, phases, posting, visits
 from tests.pairs.totals import Total
-from tests.pairs.words import BOTH, V, Where
+from tests.pairs.words import BOTH, STEPS, V, Where
 from tests.pairs.writer import OWN_MERGE, WAYS, Writer
 
 
@@ -92,9 +92,10 @@ class Program(Writer):
                 lines.append(f"    {what}_edges = {self.ways[what]}")
         head = [*lines, *declarations.fields(self), *self.records()]
         rest = [*visits.aggregators(self), *self.aggregated(), *self.init(), *self.own_helpers()]
-        if self.has("self.superstep") and not any("self.superstep" in x for m in methods.values() for x in m):
-            for name in [name for name in ("apply", "scatter") if name in methods][:1]:
-                methods[name].insert(1, "        if self.superstep < 0:\n            pass")
+        for word in filter(self.has, STEPS):
+            if not any(word in x for m in methods.values() for x in m):
+                for name in [name for name in ("apply", "scatter") if name in methods][:1]:
+                    methods[name].insert(1, f"        if {word} < 0:\n            pass")
         for method in methods.values():
             rest += method
         rest += phases.phases(self, list(methods)) if self.has("phases") else phases.done(self, "done")
@@ -130,8 +131,10 @@ class Program(Writer):
         if self.has("aggregator over edges"):
             head, of = "whole(self, v, e, nbr)", replace(BOTH, changing=False, ends=False)
         body = [*self.fault("aggregator"), f"return {self.whole.given(of)}"]
-        every = "gl.Phase" if self.odds(0.4) else repr("p") if self.has("int parameter") else 2
-        above = f"@gl.aggregator(every={every})" if self.has("every=") else "@gl.aggregator"
+        after, seldom = self.has("after scatter"), self.has("every=")
+        every = "gl.Phase" if self.odds(0.4) and not after else repr("p") if self.has("int parameter") else 2
+        said = ", ".join([f"every={every}"] * seldom + ['after="scatter"'] * after)
+        above = f"@gl.aggregator({said})" if said else "@gl.aggregator"
         lines = self.method(head, self.whole.text, body, above)
         if self.has("finaliser"):
             body = ["return total"]

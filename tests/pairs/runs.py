@@ -279,6 +279,7 @@ def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[
         "edges": edges,
         "history": history,
         "aggregates": plain(result.aggregates),
+        "first": plain(result.initial_aggregates),
         "iterations": 0 if of_engine else int(result.iterations),
         "converged": bool(result.converged),
     }

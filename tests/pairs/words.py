@@ -68,12 +68,14 @@ LEAVES: dict[str, dict[str, list[str]]] = {
     "concatenate & vector parameter": {"float": ["np.concatenate((np.ones(1), self.steps))[{u}.degree % 5]"]},
     "concatenate & module array": {"int": ["np.sum(np.concatenate((TABLE, self.PLACES)))"]},
     "helper of vectors & vector parameter": {"float": ["most(self.steps)"]},
+    "v.index": {"int": ["({u}.index % 101)"], "bool": ["{u}.index < 3"]},
     "v.side": {"int": ["{u}.side"], "bool": ["{u}.side == 0"]},
     "helper of numbers": {"int": ["falling({i}, {i})"], "float": ["lower({f}, {f})"]},
     "helper of vertices": {"int": ["sized({u}, {i})"], "float": ["half({u}, self)"]},
     "helper of vectors": {"float": ["most(np.ones(3) * ({u}.degree % 7))"]},
     "method as helper": {"int": ["self.twice({i})"]},
 }
+STEPS = ("self.superstep", "self.phase_step")
 SMALL = {f"{kind} field": kind for kind in ["int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64"]}
 EDGE_LEAVES: dict[str, dict[str, list[str]]] = {
     "edge column": {
@@ -134,6 +136,7 @@ SHAPES: dict[str, dict[str, list[str]]] = {
             "({i} >> ({i} & 3))",
         ]
     },
+    "bit_count": {"int": ["({i}).bit_count()", "np.bitwise_count({i})"]},
     "float arithmetic": {
         "float": [
             "({f} - {f}) % 16.0",
@@ -257,7 +260,7 @@ class Words:
         if kind == "int" and self.has(*SMALL):
             found += ["{u}.k", "{u}.k"]
         if where.changing and kind == "int":
-            found += ["self.superstep"] * self.has("self.superstep") + [self.aggregate] * bool(self.aggregate)
+            found += [word for word in STEPS if self.has(word)] + [self.aggregate] * bool(self.aggregate)
         for feature, name in (("list field", ".some"), ("set field", ".near")):
             if not self.has(feature) or not where.lists:
                 found = [x for x in found if name not in x]

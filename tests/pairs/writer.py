@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tests.pairs.features import ADDITIVE, CACHED, FIXED_POINT
 from tests.pairs.totals import OWN, Total
-from tests.pairs.words import BOTH, SMALL, WILD, WILD_VECTORS, V, Where, Words
+from tests.pairs.words import BOTH, SMALL, STEPS, WILD, WILD_VECTORS, V, Where, Words
 
 WAYS = {"IN": "gl.IN", "OUT": "gl.OUT", "ALL": "gl.ALL", "NONE": "gl.NONE"}
 HELPERS = {
@@ -54,7 +54,7 @@ class Writer(Words):
         self.fixed = self.has(*FIXED_POINT)  # one fixed point: only `low` changes, and falls
         self.cached = self.has(*CACHED)
         self.kept = ""  # the declaration of a field to which apply copies the whole total
-        self.now = replace(V, changing=not self.fixed or self.has("aggregator read", "self.superstep"))
+        self.now = replace(V, changing=not self.fixed or self.has("aggregator read", *STEPS))
         self.names = {"int": "n", "float": "x", "bool": "b", "id": "least"}
         if self.fixed:
             self.names = {"int": "on", "float": "ox", "bool": "ob", "id": "oid"}

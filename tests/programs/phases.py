@@ -156,3 +156,89 @@ class TollsInPhases(gl.VertexProgram):
         gl.Phase(apply=turn, scatter=ask, supersteps=1),
         gl.Phase(start=few, apply=pay, scatter=hand_on, supersteps=2),
     )
+
+
+@case(limit=60)
+class Rumours(gl.VertexProgram):
+    """Phases that run so many times as a parameter says; messages that one leaves for the next."""
+
+    times: int = 3
+    repeat_phases = "times"
+
+    class Vertex(gl.Vertex):
+        heard: int = 0
+        places: int = 0
+        steps: int = 0
+
+    @gl.aggregator(after="scatter")
+    def known(self, v: Vertex) -> gl.Sum[int]:
+        return v.heard + self.phase_step
+
+    def first(self, v: Vertex) -> bool:
+        return v.index % 5 == 0
+
+    def tell(self, v: Vertex, message: gl.Sum[int]) -> None:
+        v.heard = (v.heard + message) % 1009
+        v.steps = v.steps * 3 + self.phase_step
+
+    def spread(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.signal((v.heard + nbr.index + self.known) % 7 + 1)
+
+    def listen(self, v: Vertex, message: gl.Sum[int]) -> None:
+        v.heard = (v.heard * 2 + message) % 1009
+
+    def settle(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[int]:
+        return nbr.heard.bit_count() + (v.heard - nbr.index).bit_count()
+
+    def keep(self, v: Vertex, total: int, message: gl.Sum[int]) -> None:
+        v.places = (v.places + max(total, 0) + message) % 1009
+
+    phases = (
+        gl.Phase(start=first, apply=tell, scatter=spread, scatter_edges=gl.ALL, supersteps=3),
+        gl.Phase(start=first, apply=listen, supersteps=1),  # for others the messages wait
+        gl.Phase(gather=settle, apply=keep, supersteps=1),
+    )
+
+
+@case(limit=60)
+class Handed(gl.VertexProgram):
+    """Messages that apply sends to its own vertex, by priorities, and before a kind that drops them."""
+
+    repeat_phases = 2
+
+    class Least(gl.Accumulator):
+        least: gl.Min[int]
+        count: int
+
+    class Vertex(gl.Vertex):
+        n: int = 0
+        found: int = 0
+        when: int = -1
+
+    def send(self, v: Vertex, message: Least) -> None:
+        v.n = (v.n + message.count + v.degree) % 11
+        if v.index % 3 == 0:
+            v.signal(self.Least(least=v.index, count=1))
+
+    def offer(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.n < nbr.degree + 3:
+            nbr.signal(self.Least(least=v.n, count=2), priority=v.n)
+
+    def even(self, v: Vertex) -> bool:
+        return v.index % 2 == 0
+
+    def take(self, v: Vertex, message: Least) -> None:
+        v.found = (v.found * 3 + min(message.least, 50) + message.count) % 1009
+        v.when = self.phase_step
+
+    def number(self, v: Vertex, message: gl.Min[int]) -> None:
+        v.found = (v.found + min(message, 4)) % 1009
+        v.when = v.when + self.phase_step
+        v.signal(v.n)
+
+    phases = (
+        gl.Phase(apply=send, scatter=offer, supersteps=2),
+        gl.Phase(start=even, apply=take, supersteps=2),
+        gl.Phase(apply=number, supersteps=2),
+        gl.Phase(apply=take, supersteps=1),
+    )

@@ -108,7 +108,7 @@ def run_task(task: Task, graph: Graph, mode: Mode, **options: Any) -> Outcome:
             zip(*map(list, result.edges.ids), result.edges[name].tolist(), strict=True),
             key=lambda row: (row[0], row[1], row[2] is None, row[2]),
         )
-        for name in result.edges.columns
+        for name in result.edge_fields
     }
     history = [{k: x for k, x in row.items() if k not in LOCAL} for row in result.history]
     return Outcome(

@@ -65,7 +65,8 @@ def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
                 assert found.keys() == expected.keys(), call
                 for name, values in expected.items():
                     assert_same(found[name], values)
-    elsewhere = {"SmallestLabel", "FallingCores"}  # tests/asynchronous/test_asynchronous_toolkit.py
+    # In tests/asynchronous/test_asynchronous_toolkit.py:
+    elsewhere = {"SmallestLabel", "FallingCores", "FreeColors"}
     elsewhere |= {"ShortestPaths"}  # test_toolkit_paths.py
     elsewhere |= {"ParallelBetweenness"}  # on graphs with parallel edges: test_centrality.py
     # On bipartite graphs: test_gibbs.py, test_lda.py, …

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -133,52 +132,6 @@ def test_colors_are_networkx_s(drawn: Drawn) -> None:
         expected = nx.greedy_color(graph, strategy=lambda graph, colors, vertices=vertices: vertices)
         found = answer(drawn, "coloring", "color", order=order)["color"]
         assert found == [expected[v] for v in drawn.ids], order
-
-
-def colored_without_supersteps(comm: Comm, drawn: Drawn, strategy: str) -> tuple[dict[Any, int], int, int]:
-    engine = gl.Async(consistency="serialisable")
-    result = gl.coloring(drawn.build(comm, strategy), engine=engine)
-    return result.vertices.to_dict("color"), result.metrics["answer"]["colors"], result.metrics["updates"]
-
-
-@pytest.mark.parametrize("strategy", ["random", "dbh"])
-def test_neighbours_that_choose_without_supersteps_differ(ranks: Ranks, strategy: str) -> None:
-    """Each takes the least colour free at its turn; a clique of 70 needs more than a turn looks at."""
-    rng = np.random.default_rng(4)
-    clique = [(a, b) for a in range(70) for b in range(a)]
-    edges = clique + [(int(a), int(b)) for a, b in rng.integers(60, 400, (900, 2)) if a != b]
-    drawn = Drawn(list(range(400)), edges, {}, True)
-    neighbours: dict[int, set[int]] = {v: set() for v in drawn.ids}
-    for a, b in edges:
-        neighbours[a].add(b)
-        neighbours[b].add(a)
-    for color, colors, updates in ranks.run(colored_without_supersteps, drawn, strategy):
-        assert colors == max(color.values()) + 1
-        assert 400 < updates < 500  # those past colour 62 have a second turn
-        for v, near in neighbours.items():
-            seen = {color[w] for w in near}
-            assert color[v] not in seen
-            assert color[v] <= len(near)
-            assert set(range(color[v])) <= seen
-
-
-@IGNORED
-def test_coloring_says_what_it_needs_without_supersteps() -> None:
-    graph = gl.Graph.from_edges([0, 1], [1, 1])
-    with pytest.raises(gl.UsageError) as caught:
-        gl.coloring(graph, engine="async")
-    assert str(caught.value) == (
-        "of two neighbours that choose at once neither sees the other's colour; use "
-        "engine=gl.Async(consistency='serialisable') (--engine async --consistency serialisable)"
-    )
-    with pytest.raises(gl.UsageError) as caught:
-        gl.coloring(graph, order="id", engine=gl.Async(consistency="serialisable"))
-    assert str(caught.value) == (
-        "order='id' needs supersteps; without them vertices choose as their turn comes: leave order out, or "
-        "use engine='sync'"
-    )
-    loop = gl.coloring(graph, engine=gl.Async(consistency="serialisable"))
-    assert sorted(loop.vertices["color"].tolist()) == [0, 1]
 
 
 def test_a_simple_graph_is_colored_as_networkx_does() -> None:

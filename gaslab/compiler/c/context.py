@@ -48,6 +48,8 @@ def context(tree: Tree) -> str:
             (f"const {kind} *", f"by_source{k}", f"w->edge_by_source ? w->edge_by_source[{k}] : 0")
         )
     members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
+    if tree.uses_phase_step:
+        members.append(("int64_t ", "phase_step", f"w->superstep - w->param[{len(tree.params)}].i"))
     for row in ("in", "out"):  # of the rows here, read once: how far to prefetch is a question at each vertex
         edges = f"w->{row}_begin ? w->{row}_begin[w->num_local] : 0"
         members.append(("int64_t ", f"{row}_edges", edges))

@@ -302,6 +302,8 @@ def call(body: Body, x: t.Call) -> str:
     suffix = "f" if body.tree.precision == "float32" else ""
     if name == "abs":
         return f"__builtin_fabs{suffix}({arguments[0]})" if x.type == "float" else f"gl_abs_i({arguments[0]})"
+    if name == "bit_count":
+        return f"gl_bit_count({arguments[0]})"
     if name in ("min", "max") and x.function == name:
         kind = "f" if x.type == "float" else "i"
         result = arguments[0]

@@ -102,6 +102,11 @@ GL_INLINE double gl_ldexp(double x, int64_t n) {
 }
 """,
     "gl_abs_i": "GL_INLINE int64_t gl_abs_i(int64_t x) { return x < 0 ? -x : x; }\n",
+    "gl_bit_count": """\
+GL_INLINE int64_t gl_bit_count(int64_t x) {
+    return __builtin_popcountll(x < 0 ? -(uint64_t)x : (uint64_t)x);
+}
+""",
     # Without a branch: compilers turn `?:` on doubles into one.
     "gl_choose_f": """GL_INLINE gl_real gl_choose_f(_Bool first, gl_real a, gl_real b) {
     union { gl_real f; gl_bits i; } x = {a}, y = {b};

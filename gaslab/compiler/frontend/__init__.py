@@ -24,7 +24,7 @@ from gaslab.compiler.frontend.counts import counting
 from gaslab.compiler.frontend.declare import PHASES, Declared, declare
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method
-from gaslab.compiler.frontend.program_rules import check_declared, check_tree
+from gaslab.compiler.frontend.program_rules import check_declared, check_messages, check_tree
 from gaslab.compiler.frontend.scope import SharedArrays, Sites, Unit
 from gaslab.compiler.frontend.sequence import declare_phases
 
@@ -54,9 +54,9 @@ def parse_phases(
     of edges are kept in 64 bits, whatever is known of them.
     """
     phases = declare_phases(cls, shapes)
-    trees = (
-        _tree(d, debugging, k, many_edges) for k, d in enumerate(phases or [declare(cls, shapes=shapes)])
-    )
+    every = phases or [declare(cls, shapes=shapes)]
+    trees = [_tree(declared, debugging, k, many_edges) for k, declared in enumerate(every)]
+    check_messages(every, trees)
     return tuple(replace(tree, in_phases=bool(phases)) for tree in trees)
 
 
@@ -77,7 +77,7 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
         t.Aggregator(
             name, combiner, method(unit, name),
             over_edges=is_over_edges(declared, name), live=mark.live, by_phase=mark.by_phase,
-            in_every=mark.every == 1,
+            in_every=mark.every == 1, after_scatter=mark.after == "scatter",
         )
         for name, combiner in declared.aggregators.items()
         for mark in (declared.marks[name],)

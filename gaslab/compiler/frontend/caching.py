@@ -70,7 +70,7 @@ def check_caching(declared: Declared, tree: t.Tree) -> None:
         raise declared.error("init_message", text)
     written = tree.writes("scatter", "e")
     for node in t.nodes(tree.functions["gather"].body):
-        if isinstance(node, t.Aggregate) or (isinstance(node, t.Global) and node.name == "superstep"):
+        if isinstance(node, t.Aggregate) or (isinstance(node, t.Global) and node.name in t.STEPS):
             raise declared.error("gather", f"a cached gather cannot read self.{node.name}, which changes")
         if isinstance(node, t.EdgeField) and tree.edge_fields[node.index].name in written:
             name = tree.edge_fields[node.index].name

@@ -19,7 +19,7 @@ from gaslab.compiler.frontend.helper_calls import call_helper, call_method
 from gaslab.compiler.frontend.names import const_of, nearest_only, unknown_name
 from gaslab.compiler.frontend.operators import number_of
 from gaslab.compiler.frontend.scope import MISSING, Scope
-from gaslab.compiler.frontend.value_checks import as_number, check_count, no_array, no_keywords
+from gaslab.compiler.frontend.value_checks import as_number, bits_of, check_count, no_array, no_keywords
 from gaslab.compiler.frontend.values import ArrayValue
 from gaslab.errors import ProgramError
 from gaslab.language import rng
@@ -52,6 +52,8 @@ def call(scope: Scope, node: ast.Call) -> Any:
             return call_method(scope, node, callee)
         if role is not None:
             raise not_a_method(scope, callee)
+        if callee.attr == "bit_count" and not _has_members(scope.lookup(callee.value)):
+            return call_bit_count(scope, node, callee.value)
     if not isinstance(callee, ast.Name | ast.Attribute):
         raise scope.error(callee, "only functions by name can be called")
     function = scope.lookup(callee)
@@ -127,6 +129,12 @@ def call_abs(scope: Scope, node: ast.Call) -> Any:
     return t.Call("abs", (value,), t.element_of(value.type))
 
 
+def call_bit_count(scope: Scope, node: ast.Call, number: ast.expr) -> t.Expr:
+    if node.args or node.keywords:
+        raise scope.error(node, "bit_count takes no arguments; write x.bit_count()")
+    return bits_of(scope, value_of(scope, number), number, "bit_count")
+
+
 def call_int(scope: Scope, node: ast.Call) -> t.Expr:
     return cut_to_int(scope, number_of(scope, node.args[0], "int of"), node)
 
@@ -182,6 +190,10 @@ def _found(function: Any, table: dict[Any, str]) -> bool:
         return function in table
     except TypeError:  # not hashable
         return False
+
+
+def _has_members(value: Any) -> bool:
+    return inspect.ismodule(value) or inspect.isclass(value)
 
 
 def _of_gaslab(function: FunctionType) -> bool:

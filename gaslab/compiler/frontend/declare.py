@@ -57,6 +57,11 @@ class Declared:
         combiners = (self.gather, self.message, *self.aggregators.values())
         return next((c for c in combiners if isinstance(c, t.RecordCombiner) and c.own), None)
 
+    @property
+    def whole(self) -> list[str]:
+        """The names of the int parameters."""
+        return [p.name for p in self.params if p.type == "int" and p.storage != "id"]
+
     def source(self, name: str) -> FunctionSource:
         """Return the source of method or aggregator *name*."""
         return function_source(self.functions[name])

@@ -12,6 +12,7 @@ from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.row_products import by_rows
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.solving import solved
+from gaslab.compiler.frontend.value_checks import bits_of
 from gaslab.compiler.frontend.values import ArrayValue, stored
 from gaslab.compiler.frontend.vector_functions import counted, joined, known_length, reordered, searched
 from gaslab.errors import nearest
@@ -24,6 +25,7 @@ _MAKE = {"zeros": 0.0, "ones": 1.0}
 _WORDS = (
     *_MATH, *_REDUCE, *_MAKE, "abs", "absolute", "minimum", "maximum", "dot", "outer", "eye", "copy", "mean",
     "linalg.norm", "linalg.solve", "searchsorted", "cumsum", "sort", "bincount", "concatenate",
+    "bitwise_count",
 )  # fmt: skip
 
 
@@ -72,7 +74,7 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
             raise scope.error(argument, f"np.{word} of a vertex id; ids are only compared and copied")
     if word in ("minimum", "maximum"):
         return pairwise(scope, node, word, values)
-    if word in ("abs", "absolute") or word in _MATH:
+    if word in ("abs", "absolute", "bitwise_count") or word in _MATH:
         return math_of_elements(scope, node, word, values[0])
     return on_arrays(scope, node, word, values)
 
@@ -129,12 +131,14 @@ def product_of_numbers(scope: Scope, left: t.Expr, right: t.Expr) -> t.Expr:
 
 
 def math_of_elements(scope: Scope, node: ast.Call, word: str, value: Any) -> Any:
-    """``np.abs`` and math functions of every element, or of a number."""
+    """``np.abs``, ``np.bitwise_count`` and math functions of every element, or of a number."""
 
     def one(x: t.Expr) -> t.Expr:
         if word in ("abs", "absolute"):
             x = scope.widened(x, "int") if x.type == "bool" else x
             return t.Call("abs", (x,), t.element_of(x.type))
+        if word == "bitwise_count":
+            return bits_of(scope, x, node, f"np.{word}")
         return t.Call(f"math.{_MATH[word]}", (scope.widened(x, "float"),), "float")
 
     if not isinstance(value, ArrayValue):

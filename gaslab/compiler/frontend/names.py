@@ -19,7 +19,7 @@ from gaslab.language.arrays import is_array
 from gaslab.program import NOBODY
 
 ATTRIBUTES = {"id": "id", "degree": "int", "in_degree": "int", "out_degree": "int"}
-GLOBALS = ("num_vertices", "num_edges", "superstep")
+GLOBALS = ("num_vertices", "num_edges", "superstep", "phase_step")
 _ENTITIES = {"self": "the program", "v": "a vertex", "nbr": "a vertex", "e": "an edge"}
 _OF_ARRAYS = "write a word of numpy, as np.sum(x), or len(x)"
 _INSTEAD_OF = {
@@ -196,9 +196,11 @@ def of_vertex(scope: Scope, node: ast.Attribute, role: str) -> t.Expr:
     if name == "side":  # left ids come first: a vertex is on side 1 from the first right id on
         at = scope.access(t.VertexAttribute(role, "id", "id"), node)
         return t.Cast(t.Compare(">=", at, scope.access(t.Global("num_left", "id"), node)), "int")
+    if name == "index":  # global ids are numbered in the order of the user's
+        return t.Cast(scope.access(t.VertexAttribute(role, "id", "id"), node), "int")
     if name in ATTRIBUTES:
         return scope.access(t.VertexAttribute(role, name, ATTRIBUTES[name]), node)
-    raise no_field(scope, node, "Vertex", [*(field.name for field in fields), *ATTRIBUTES, "side"])
+    raise no_field(scope, node, "Vertex", [*(field.name for field in fields), *ATTRIBUTES, "index", "side"])
 
 
 def of_edge(scope: Scope, node: ast.Attribute) -> t.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections.abc import Sequence
 from typing import Any
 
 from gaslab import program
@@ -45,12 +46,11 @@ def check_declared(declared: Declared) -> None:
         raise declared.error("start", "start has no say beside active; keep one of them")
     if "visit" in functions:
         _check_visit(declared)
-    whole = [p.name for p in declared.params if p.type == "int" and p.storage != "id"]
     for name, mark in declared.marks.items():
         if mark.live:
             check_live(declared, name)
-        if isinstance(mark.every, str) and mark.every not in whole:
-            near = nearest(mark.every, whole)
+        if isinstance(mark.every, str) and mark.every not in declared.whole:
+            near = nearest(mark.every, declared.whole)
             raise declared.error(name, f"every={mark.every!r} is no int parameter of the program{near}")
         if mark.finalizer is not None and gives_id(declared.aggregators[name]):
             raise declared.error(name, f"{name} gives a vertex id, which has no finaliser; remove it")
@@ -71,21 +71,27 @@ def _check_visit(declared: Declared) -> None:
             raise declared.error(name, f"{name} {why}; remove {name}")
     cls: Any = declared.cls
     ways = cls.visit_ways
-    whole = [p.name for p in declared.params if p.type == "int" and p.storage != "id"]
-    known = ways in whole if isinstance(ways, str) else type(ways) is int and 1 <= ways <= MAX_WAYS
+    known = ways in declared.whole if isinstance(ways, str) else type(ways) is int and 1 <= ways <= MAX_WAYS
     if ways is not None and not known:
         text = f"visit_ways is {shown(ways)}; write an int from 1 to {MAX_WAYS}, or an int parameter's name"
         raise declaring_source(cls, "visit_ways").error_at_value("visit_ways", text)
 
 
-def check_tree(declared: Declared, tree: t.Tree) -> None:
-    """Raise for a message that apply takes but no method sends, and for a phase without an end."""
-    if declared.message is not None and not any(signal.sends for signal in tree.signals()):
+def check_messages(phases: Sequence[Declared], trees: Sequence[t.Tree]) -> None:
+    """Raise for a message that apply takes and no method sends, in its phase or one with the same kind."""
+    for declared, tree in zip(phases, trees, strict=True):
+        alike = (other for other in trees if t.same_kind(other.message, tree.message))
+        if declared.message is None or any(signal.sends for other in alike for signal in other.signals()):
+            continue
         source = declared.source("init_message" if "init_message" in declared.functions else "apply")
         text = "nothing sends messages; write nbr.signal(...) in scatter"
         if "scatter" in tree.functions:
             text = "scatter sends no message; write nbr.signal(...) with a value"
         raise source.error(source.arguments[-1], text)
+
+
+def check_tree(declared: Declared, tree: t.Tree) -> None:
+    """Raise for what is wrong with a phase as a whole, such as one without an end."""
     if declared.scatter_edges == program.ALL:
         _check_ends(declared, tree)
     _check_lookups(declared, tree)

@@ -18,7 +18,12 @@ from gaslab.language.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
 
 def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[Declared]:
     """Return the declarations of each phase of *cls*; none for a program of one phase."""
-    if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram) or phases_of(cls) == ():
+    if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
+        return []
+    if phases_of(cls) == ():
+        if cls.repeat_phases is not None:
+            text = "repeat_phases has no phases to repeat; name the methods in phases = (gl.Phase(...),)"
+            raise declaring_source(cls, "repeat_phases").error_at("repeat_phases", text)
         return []
     places, phases = _Places(cls), phases_of(cls)
     if not isinstance(phases, tuple) or not all(isinstance(phase, program.Phase) for phase in phases):
@@ -44,6 +49,7 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
         own = {n: f for n, f in rest.items() if n != "init" or k == 0} | methods
         declared = declare(cls, own, phase.directions(cls), shapes)
         found.append(replace(declared, supersteps=phase.supersteps, endless=_endless(phase, k, places)))
+    _check_repeats(cls, found[0])
     if done is not None:
         check_done(replace(found[0], functions={**rest, "done": done}))
     return found
@@ -87,6 +93,15 @@ def _check(cls: type, phase: program.Phase, methods: dict[str, Any], k: int, pla
     count = phase.supersteps
     if count is not None and (type(count) is not int or count < 1):
         raise places.error(k, f"supersteps is {shown(count)}; write a number from 1 on", "supersteps")
+
+
+def _check_repeats(cls: type[program.VertexProgram], declared: Declared) -> None:
+    repeats = cls.repeat_phases
+    named = isinstance(repeats, str)
+    if repeats is None or (repeats in declared.whole if named else type(repeats) is int and repeats > 0):
+        return
+    text = f"repeat_phases is {shown(repeats)}; write an int from 1 on, or an int parameter's name"
+    raise declaring_source(cls, "repeat_phases").error_at_value("repeat_phases", text)
 
 
 def _endless(phase: program.Phase, k: int, places: _Places) -> ProgramError | None:

@@ -17,6 +17,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.frontend.main_text import main_text
 from gaslab.compiler.tree.source_places import shown
 from gaslab.errors import ProgramError
 from gaslab.language.annotations import functions_of
@@ -63,7 +64,7 @@ class SourceFile:
     def of(cls, name: str, module: dict[str, Any] | None = None) -> SourceFile | None:
         """Return the file that code objects call *name*, or None if its text is not available."""
         linecache.checkcache(name)
-        lines = linecache.getlines(name, module)
+        lines = linecache.getlines(name, module) or main_text(name, module)
         known = cls._known.get(name)
         if known is None or known.lines != lines:
             if not lines:
@@ -137,7 +138,8 @@ def function_source(function: FunctionType) -> FunctionSource:
         at = file.lambdas.get(code.co_firstlineno) if file else None
         raise file.error(at, text) if file and at else _unplaced(code, text)
     if file is None:
-        text = f"the source of {name} cannot be read; define the program in a file or a notebook cell"
+        ways_out = "define the program in a file or a notebook cell, or put its text into linecache.cache"
+        text = f"the source of {name} cannot be read; {ways_out}"
         raise _unplaced(code, text)
     node = file.functions.get(_key(function))
     for argument in _arguments(node) if node is not None else ():

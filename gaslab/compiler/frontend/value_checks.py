@@ -40,6 +40,14 @@ def as_number(scope: Scope, value: Any, node: ast.expr, doing: str) -> t.Expr:
     return value  # type: ignore[no-any-return]
 
 
+def bits_of(scope: Scope, value: Any, node: ast.AST, word: str) -> t.Expr:
+    """Return how many bits of the absolute value of an int are 1."""
+    if value.type != "int":
+        way_out = "np.bitwise_count(x)" if isinstance(value.type, t.Array) else "int(x)"
+        raise scope.error(node, f"{word} is of ints but this is {t.named(value.type)}; write {way_out}")
+    return t.Call("bit_count", (value,), "int")
+
+
 def no_keywords(scope: Scope, node: ast.Call, name: str) -> None:
     """Raise if the call has keywords or a ``*``."""
     for argument in node.args:

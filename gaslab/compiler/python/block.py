@@ -56,6 +56,11 @@ class Block:
         rows: list[list[Any]] = known[1]
         return rows
 
+    @functools.cached_property
+    def phase_step(self) -> int:
+        """The number of the superstep within the phase, whose first is behind the parameters."""
+        return int(self.superstep - self.param[len(self.tree.params)])
+
     def load(self, v: int) -> list[Any]:
         self.at = v
         return [

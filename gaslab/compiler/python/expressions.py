@@ -185,6 +185,8 @@ def call(body: Body, x: t.Call) -> str:
     arguments = ", ".join(expr(body, a) for a in x.arguments)
     if x.function == "abs":
         return f"wrap(abs({arguments}))" if x.type == "int" else f"abs({arguments})"
+    if x.function == "bit_count":
+        return f"({arguments}).bit_count()"
     if x.function in ("min", "max", "minimum", "maximum"):
         return f"{x.function}({arguments})"
     name = x.function.removeprefix("math.")

@@ -222,6 +222,16 @@ class Part:
         return math.prod(self.shape)
 
 
+def same_kind(a: Combiner | None, b: Combiner | None) -> bool:
+    """Return whether two combiners take the same values and combine them alike, wherever they are written."""
+    return a is not None and b is not None and _kind(a) == _kind(b)
+
+
+def _kind(combiner: Combiner) -> tuple[object, ...]:
+    parts = combiner.parts if isinstance(combiner, RecordCombiner) else ()
+    return combiner.op, combiner.storage, combiner.start, [(p.name, p.combiner, p.shape) for p in parts]
+
+
 RECORD = "record"  # the type of an accumulator with parts
 PAIR = "pair"  # of a key with its payload
 PAYLOAD = "payload"

@@ -43,10 +43,13 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Global:
-    """``num_vertices``, ``num_edges``, ``superstep``, or ``num_left``: the first global id of side 1."""
+    """``num_vertices``, ``num_edges``, one of `STEPS`, or ``num_left``: the first global id of side 1."""
 
     name: str
     type: str = "int"
+
+
+STEPS = ("superstep", "phase_step")  # those that change; the second counts from the begin of the phase
 
 
 @dataclass(frozen=True)
@@ -283,6 +286,8 @@ MATH_ARITY = {
 @dataclass(frozen=True)
 class Call:
     """A built-in: ``abs``, ``min`` or ``max`` of two (type of the operands), or ``math.<name>``.
+
+    ``bit_count`` is how many bits of an int's absolute value are 1.
 
     math functions take and give float but for ``math.isnan isinf isfinite`` (bool) and ``math.ldexp``
     (float, int); ``math.floor ceil trunc`` give float here and stand under a `Cast` to int.

@@ -26,7 +26,7 @@ def harmless(node: Any) -> bool:
     if isinstance(node, Binary):
         return node.op in ("+", "-", "*", "&", "|", "^") or (node.op == "/" and not node.int_divisor)
     if isinstance(node, Call):
-        return node.function in ("abs", "min", "max", "minimum", "maximum")
+        return node.function in ("abs", "bit_count", "min", "max", "minimum", "maximum")
     if isinstance(node, Cast):
         return not (node.type == "int" and node.operand.type == "float")
     if isinstance(node, ListWord):

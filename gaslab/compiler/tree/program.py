@@ -7,7 +7,16 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from gaslab.compiler.tree import declared
-from gaslab.compiler.tree.expressions import EdgeField, Global, Local, PartOf, Shared, VertexField, nodes
+from gaslab.compiler.tree.expressions import (
+    STEPS,
+    EdgeField,
+    Global,
+    Local,
+    PartOf,
+    Shared,
+    VertexField,
+    nodes,
+)
 from gaslab.compiler.tree.near_vectors import NearVectors, divided
 from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
 
@@ -37,8 +46,8 @@ class Function:
 @dataclass(frozen=True)
 class Aggregator:
     """It is computed in every superstep or, not `in_every`, in some; with `over_edges` for each edge, ``v``
-    its source. One `by_phase` is computed when a phase is over instead. A `live` one is computed after init,
-    and then visit adds to it.
+    its source; after apply or `after_scatter`. One `by_phase` is computed when a phase is over instead. A
+    `live` one is computed after init, and then visit adds to it.
     """
 
     name: str
@@ -48,6 +57,7 @@ class Aggregator:
     over_edges: bool = False
     live: bool = False
     by_phase: bool = False
+    after_scatter: bool = False
 
     @property
     def seldom(self) -> bool:
@@ -57,7 +67,8 @@ class Aggregator:
     @property
     def own_sweep(self) -> bool:
         """Whether it has a sweep of its own, not one with apply."""
-        return self.over_edges or self.seldom or isinstance(self.combiner, declared.RecordCombiner)
+        late = self.seldom or self.after_scatter
+        return self.over_edges or late or isinstance(self.combiner, declared.RecordCombiner)
 
 
 NO_NAMES: frozenset[str] = frozenset()
@@ -184,6 +195,11 @@ class Tree:
         return any(not a.by_phase for a in self.aggregators)
 
     @property
+    def aggregates_after_scatter(self) -> bool:
+        """Whether an aggregator is computed after scatter."""
+        return any(a.after_scatter for a in self.aggregators)
+
+    @property
     def in_apply(self) -> tuple[tuple[int, Aggregator], ...]:
         """The aggregators that a sweep of apply adds up, with their indices."""
         return tuple((k, a) for k, a in enumerate(self.aggregators) if not a.own_sweep)
@@ -270,6 +286,16 @@ class Tree:
         )
 
     @cached_property
+    def uses_phase_step(self) -> bool:
+        """Whether any method reads ``self.phase_step``."""
+        more = [a.function for a in self.aggregators] + ([] if self.merge is None else [self.merge])
+        return self.reads_global("phase_step", *self.functions.values(), *more)
+
+    def reads_steps(self, *functions: Function) -> bool:
+        """Return whether functions, as of `reads_global`, read the number of the superstep."""
+        return any(self.reads_global(name, *functions) for name in STEPS)
+
+    @cached_property
     def renewed_by_phase(self) -> tuple[bool, ...]:
         """Of each aggregator, whether it is due when a phase is over, and this one writes what it reads."""
         written = {name.partition(".")[2] for function in self.functions.values() for name in function.writes}
@@ -278,7 +304,7 @@ class Tree:
             read = a.function.reads
             renewed = not written.isdisjoint(name.partition(".")[2] for name in read)
             if a.by_phase and not renewed:
-                renewed = "self.draws" in read or self.reads_global("superstep", a.function)
+                renewed = "self.draws" in read or self.reads_steps(a.function)
             found.append(a.by_phase and renewed)
         return tuple(found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gaslab.compiler.tree import Tree
+from gaslab.compiler.tree import STEPS, Tree
 from gaslab.engine.engines import Async
 from gaslab.errors import UsageError
 
@@ -25,8 +25,9 @@ def check_program(trees: list[Tree], compiled: bool, engine: Async) -> Async:
         "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
         "it keeps lists": tree.has_lists,
         "it signals vertices by their ids": tree.signals_by_id(),
+        "an aggregator after scatter belongs to supersteps; leave out after=": tree.aggregates_after_scatter,
         "it looks up fields by id": bool(tree.lookups),
-        "its methods read self.superstep, and there are none": tree.reads_global("superstep"),
+        **{f"its methods read self.{name}, and there are none": tree.reads_global(name) for name in STEPS},
     }
     for reason, holds in reasons.items():
         if holds:

@@ -66,6 +66,8 @@ class Observer:
     trace : VertexTrace or None
     history : list of dict
         The rows until now.
+    initial_aggregates : dict
+        The values of the aggregators after init, by name.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Observer:
     ) -> None:
         self.timeline, self.trace = timeline, trace
         self.history: list[dict[str, Any]] = []
+        self.initial_aggregates: dict[str, Any] = {}
         self._shows = bool(options.progress) and comm.rank == 0
         self._options = options
         self._bar: Supersteps | None = None

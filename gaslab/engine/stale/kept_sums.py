@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.compiler.tree import Aggregate, EdgeField, Global, PartOf, Tree, nodes
+from gaslab.compiler.tree import STEPS, Aggregate, EdgeField, Global, PartOf, Tree, nodes
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity, total_dtype
@@ -83,7 +83,7 @@ def _is_volatile(tree: Tree) -> bool:
     if any("self.draws" in f.reads for f in functions):
         return True
     for node in (node for f in functions for node in nodes(f.body)):
-        if isinstance(node, Aggregate) or (isinstance(node, Global) and node.name == "superstep"):
+        if isinstance(node, Aggregate) or (isinstance(node, Global) and node.name in STEPS):
             return True
         if isinstance(node, PartOf) and " " in node.record:  # of an aggregate
             return True

@@ -51,6 +51,8 @@ def check_program(trees: list[Tree]) -> None:
             "init_message" in tree.functions,
         "gather_edges is a method, and mirrors gather before they know its answer":
             "gather_edges" in tree.functions,
+        "an aggregator after scatter would wait for the scatters of all ranks; leave out after=":
+            tree.aggregates_after_scatter,
         "its gather collects lists": tree.gather is not None and tree.gather.collects,
         "an aggregator holds vertex ids, which all ranks together name": "id" in types,
     }  # fmt: skip

@@ -17,10 +17,10 @@ from gaslab.engine.sync.step import Synchronous
 
 
 class SyncDriver:
-    """Runs each phase until it ends; then all phases again, if the program has a ``done`` that returns False.
+    """Runs each phase until it ends; then all phases again, if a ``done`` or `repeat_phases` asks for it.
 
-    The state holds the position of the run: the phase, how many supersteps of it have run in a row, and the
-    superstep at which the first phase last began.
+    The state holds the position of the run: the phase, how many supersteps of it have run in a row, the
+    superstep at which the first phase last began, and how often all phases have run.
     """
 
     def __init__(
@@ -135,6 +135,7 @@ class SyncDriver:
         before, following = self._engine, self.state.phase + 1
         before.parts.aggregation.conclude()
         if following == len(self._engines):
+            self.state.cycles += 1
             if self._is_done():
                 self.converged = self._over = True
                 return
@@ -146,9 +147,12 @@ class SyncDriver:
 
     def _is_done(self) -> bool:
         """Return whether the run ends, after its last phase (collective)."""
-        done, state = self._bound.done, self.state
-        if done is None or state.superstep == state.cycle:
+        done, repeats, state = self._bound.done, self._bound.repeats, self.state
+        last = 1 if done is None and repeats is None else repeats
+        if state.superstep == state.cycle or state.cycles == last:
             return True
+        if done is None:
+            return False
         cancellation = self._options.cancellation
         return self._graph.comm.on_root(
             lambda: ask(done, self._bound.program, self._graph, state, cancellation)

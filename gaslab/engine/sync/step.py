@@ -18,7 +18,7 @@ from gaslab.engine.lookups import Lookups
 from gaslab.engine.superstep_parts import Parts
 from gaslab.engine.sync.cache import Cache
 from gaslab.engine.sync.kernel_steps import KernelRounds, KernelSteps, Ran
-from gaslab.engine.view import set_by_source
+from gaslab.engine.view import note_begin, set_by_source
 from gaslab.engine.visit.sweep import Visits
 
 
@@ -68,6 +68,7 @@ class Synchronous:
         """Pass a state that another phase, or run, has left to the view and the mirrors."""
         state, view = self.state, self.view
         view.aggregate, view.superstep = state.aggregate_row, state.superstep
+        note_begin(view, state)
         set_by_source(view, state, self.local)
         self.parts.mirrors.refresh()
 
@@ -100,6 +101,7 @@ class Synchronous:
         if self.delivery is not None:
             with stage("scatter", state):
                 self._deliver(self.delivery, frontier, mirrors)
+        parts.aggregation.run_own_sweeps(after_scatter=True)
         parts.activation.deactivate(frontier, mirrors)
         state.updates += frontier.total
         if self._agrees:  # else a fault is raised with the size of the next frontier
