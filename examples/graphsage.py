@@ -13,6 +13,8 @@ ones come from files:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import gaslab as gl
@@ -20,8 +22,8 @@ import gaslab as gl
 
 def unit(x: gl.Vector) -> gl.Vector:
     """Return what is positive of a vector, divided by its length."""
-    y = np.maximum(x, 0.0)
-    return y / max(np.linalg.norm(y), 1e-12)
+    y: gl.Vector = np.maximum(x, 0.0)
+    return y / max(float(np.linalg.norm(y)), 1e-12)
 
 
 class GraphSAGE(gl.VertexProgram):
@@ -67,7 +69,7 @@ class GraphSAGE(gl.VertexProgram):
     )
 
 
-Weights = dict[str, np.ndarray]
+Weights = dict[str, Any]  # arrays by the names of parameters
 
 
 def problem(vertices: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, Weights]:
@@ -75,7 +77,7 @@ def problem(vertices: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, Weigh
     rng = np.random.default_rng(seed)
     edges = rng.integers(0, vertices, (4 * vertices, 2))
     edges[:vertices, 0] = np.arange(vertices)
-    weights = {}
+    weights: Weights = {}
     for k, shape in (("1", (8, 16)), ("2", (16, 4))):
         weights |= {name + k: rng.normal(size=shape) / 4 for name in ("own", "mean")}
         weights["bias" + k] = rng.normal(size=shape[1]) / 4
