@@ -255,7 +255,7 @@ def test_the_caret_stands_under_the_column_behind_tabs(
     with pytest.raises(ProgramError) as caught:
         parse(module.P)
     assert str(caught.value) == (
-        "tabs.py:4:5: Vertex has no field 'score'; known: degree, id, in_degree, out_degree, side\n"
+        "tabs.py:4:5: Vertex has no field 'score'; known: degree, id, in_degree, index, out_degree, side\n"
         "\t\tv.score = 1.0\n\t\t  ^"
     )
 
