@@ -78,14 +78,16 @@ from gaslab.language.rng import poisson as poisson
 from gaslab.language.rng import uniform as uniform
 from gaslab.language.solvers import conjugate_gradient as conjugate_gradient
 from gaslab.language.solvers import solve_spd as solve_spd
+from gaslab.language.sum_by import ByKey as ByKey
+from gaslab.language.sum_by import SumBy as SumBy
 
 __all__ = [
     "ALL", "BITOR", "IN", "MAX", "MIN", "NOBODY", "NONE", "OUT", "PROD", "SUM", "Accumulator", "All", "Any",
     "ArgMax", "ArgMin", "BitOr", "Count", "Edge", "List", "Matrix", "Max", "Min", "Phase", "Prod",
-    "SortedSet", "Sum", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at", "categorical",
-    "common", "conjugate_gradient", "dirichlet", "exponential", "field", "float32", "float64", "gamma",
-    "int8", "int16", "int32", "int64", "integers", "lookup", "mex", "mode", "normal", "poisson", "solve_spd",
-    "stop", "uint8", "uint16", "uint32", "uint64", "uniform",
+    "SortedSet", "Sum", "SumBy", "Vector", "Vertex", "VertexId", "VertexProgram", "aggregator", "at",
+    "categorical", "common", "conjugate_gradient", "dirichlet", "exponential", "field", "float32", "float64",
+    "gamma", "int8", "int16", "int32", "int64", "integers", "lookup", "mex", "mode", "normal", "poisson",
+    "solve_spd", "stop", "uint8", "uint16", "uint32", "uint64", "uniform",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Lists of different length: `Rows`, a program's field of them, and `RaggedColumn`, a graph's of edges.
 
-`Rows` are the ``gl_rows`` of the ABI; an interpreted program has them as Python lists.
+`Rows` are the ``gl_rows`` of the ABI; an interpreted program has them as Python lists. `KeyedRows` are totals
+by key, of keys and of their sums.
 """
 
 from __future__ import annotations
@@ -161,6 +162,35 @@ class Rows:
     def copy_to(self, other: Rows, ids: np.ndarray) -> None:
         """Copy rows *ids* to the same rows of *other*."""
         ragged.copy(self.place, self.data, other.place, other.data, ids)
+
+
+Packed = tuple[np.ndarray, np.ndarray | Runs]  # lengths and values, as `Rows.unpack` takes them
+
+
+class KeyedRows:
+    """The ``gl_keyed_rows`` of emitted programs: rows of as much room for keys as for their sums.
+
+    Attributes
+    ----------
+    keys, values : Rows
+        A key stands once for each rank whose sums are there: those of this rank first, then by rank.
+    """
+
+    def __init__(self, room: np.ndarray, key: np.dtype, value: np.dtype, of_ids: bool) -> None:
+        self.keys, self.values = Rows(room, key, of_ids), Rows(room, value)
+        self.table = np.concatenate([self.keys.table, self.values.table])  # for `View.total`
+
+    def item(self, v: int) -> list[tuple[Any, Any]]:
+        """Return the keys of row v with their sums."""
+        return list(zip(self.keys.item(v), self.values.item(v), strict=True))
+
+    def __setitem__(self, v: int, sums: dict[Any, Any]) -> None:
+        self.keys[v], self.values[v] = list(sums), list(sums.values())
+
+    def unpack(self, ids: np.ndarray, keys: Packed, values: Packed, behind: bool) -> None:
+        """Fill rows *ids* as `Rows.unpack` does."""
+        self.keys.unpack(ids, *keys, behind)
+        self.values.unpack(ids, *values, behind)
 
 
 def _wide(ids: np.ndarray) -> np.ndarray:

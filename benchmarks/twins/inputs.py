@@ -57,6 +57,12 @@ class Inputs:
         return gl.Graph.from_edges(*self.rmat.edges(), directed=False, drop_duplicates=True)
 
     @cached_property
+    def weighted_rmat(self) -> gl.Graph:
+        """Undirected, with weights."""
+        columns = {"weight": self.rmat.edge_columns["weight"]}
+        return gl.Graph.from_edges(*self.rmat.edges(), columns=columns, directed=False, drop_duplicates=True)
+
+    @cached_property
     def uniform(self) -> gl.Graph:
         """Undirected, as many edges as the R-MAT has about, any two ends alike."""
         vertices = 1 << self.scale

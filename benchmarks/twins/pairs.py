@@ -29,6 +29,23 @@ def rows_of(run: Run) -> tuple[np.ndarray, np.ndarray]:
     return local.in_begin + out_begin, np.concatenate([local.in_neighbor, out_neighbor])[order]
 
 
+def rows_with(run: Run, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows of an undirected graph, with a field of the edges."""
+    out_begin, _, slot = run.local.out()
+    counts = [np.diff(begin) for begin in (run.local.in_begin, out_begin)]
+    order = np.argsort(np.concatenate([np.repeat(np.arange(c.size), c) for c in counts]), kind="stable")
+    return *rows_of(run), np.concatenate([run.edge(name), run.edge(name)[slot]])[order]
+
+
+def labels(run: Run) -> Values:
+    begin, neighbor, weight = rows_with(run, "weight")
+    n, label = run.local.num_local, run.local.gid.astype(np.int32)
+    return {
+        "begin": begin, "neighbor": neighbor, "weight": weight, "label": label,
+        "label_next": np.empty_like(label), "sum": np.zeros(n), "used": np.empty(n + 1, np.int32), "n": n,
+    }  # fmt: skip
+
+
 def rank_by(score: str, share: str) -> Bind:
     """Return how a PageRank with fields of these names is bound."""
 
@@ -290,6 +307,13 @@ PAIRS = (
     Pair(
         "histogram", programs.Histogram(), "histogram.c K=100", ("tokens",), histogram, same(counts="counts"),
         columns={"topic": "topic100"},
+    ),
+    Pair(
+        "labels", programs.Labels(), "labels.c", ("weighted_rmat",), labels, same_now("label", "label")
+    ),
+    Pair(
+        "labels-by-loop", programs.LabelsByLoop(), "labels.c", ("weighted_rmat",), labels,
+        same_now("label", "label"),
     ),
     _lda("lda", gl.programs.LDA, 100),
     _lda("uniform-lda-20", programs.UniformLDA, 20, "UNIFORM"),

@@ -52,6 +52,40 @@ class UniformLDA(LDA):
         return -1
 
 
+class Labels(gl.VertexProgram):
+    """Every vertex takes the label of most weight around it."""
+
+    gather_edges = gl.ALL
+
+    class Vertex(gl.Vertex):
+        label: gl.VertexId
+
+    class Edge(gl.Edge):
+        weight: float
+
+    def init(self, v: Vertex) -> None:
+        v.label = v.id
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.SumBy[gl.VertexId, float]:
+        return nbr.label, e.weight
+
+    def apply(self, v: Vertex, total: gl.SumBy[gl.VertexId, float]) -> None:
+        if total:
+            v.label = total.argmax()
+
+
+class LabelsByLoop(Labels):
+    """The same by a loop over the labels in their order."""
+
+    Vertex, Edge = Labels.Vertex, Labels.Edge
+
+    def apply(self, v: Vertex, total: gl.SumBy[gl.VertexId, float]) -> None:
+        most = 0.0
+        for label, weight in total.items():
+            if weight > most:
+                v.label, most = label, weight
+
+
 # ---- nobody tuned anything for these ---------------------------------------------------------------
 
 

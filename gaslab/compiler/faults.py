@@ -17,4 +17,5 @@ FAULTS = {
     "is all but 0",
     15: "a value that np.bincount cannot count: it is below 0, or not below minlength; count ints from 0 on, "
     "and give minlength= as one more than the largest",
+    16: "the argmax of an empty total; test len(total) first",
 }

@@ -189,6 +189,8 @@ def _name(combiner: t.Combiner) -> str:
     if isinstance(combiner, t.RecordCombiner) and not combiner.is_pair:
         return combiner.name
     op = combiner.operation.word
+    if isinstance(combiner, t.KeyedCombiner):
+        return f"gl.{op}[{_said(combiner.key)}, {combiner.storage}]"
     if isinstance(combiner, t.RecordCombiner):
         return f"gl.{op}[{', '.join(part.combiner.storage for part in combiner.parts)}]"
     return f"gl.{op}[{_said(combiner.storage)}]"
@@ -200,6 +202,8 @@ def _said(storage: str) -> str:
 
 
 def _size(combiner: t.Combiner) -> int:
+    if isinstance(combiner, t.KeyedCombiner):
+        return t.STORAGE[combiner.key][2] + t.STORAGE[combiner.storage][2]
     if combiner.collects:
         return t.STORAGE[combiner.storage][2]
     return total_dtype(combiner).itemsize

@@ -11,9 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from gaslab._kernels import pack
+from gaslab.compiler.tree import KeyedCombiner
 from gaslab.compiler.tree.uses import field_of_total
 from gaslab.engine import lists
 from gaslab.engine.executor import Executor
+from gaslab.engine.keyed import new_keyed_rows
 from gaslab.engine.observe.trace import VertexTrace
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import new_rows, total_dtype
@@ -96,6 +98,8 @@ class Gather:
         if self._field is not None:  # apply then copies nothing
             return self.state.next_fields[self._field].empty_at(boundary)
         room = lists.degrees(self.executor.local, self.mask)[boundary]
+        if isinstance(self.combiner, KeyedCombiner):
+            return new_keyed_rows(room, self.combiner)
         return new_rows(room, self.combiner.storage)
 
     def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:

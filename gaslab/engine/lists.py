@@ -15,6 +15,7 @@ from gaslab._kernels import phase_runner, ragged
 from gaslab.compiler import tree as t
 from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
+from gaslab.engine.keyed import KeyedRoom, new_keyed_rows
 from gaslab.engine.storage import dtype_of, new_rows, total_dtype
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
@@ -44,7 +45,8 @@ def rooms(
     """Return the most values that each vertex here can have, by list field (collective)."""
     variables = [v for v in trees[0].vertex_fields if t.is_list(v.storage)]
     elements = {t.element_storage(v.storage) for v in variables}
-    elements |= {tree.gather.storage for tree in trees if tree.gather is not None}
+    gathers = [tree.gather for tree in trees if tree.gather is not None]
+    elements |= {one.key if isinstance(one, t.KeyedCombiner) else one.storage for one in gathers}
     if "id32" in elements and graph.num_vertices > MOST_VERTICES:
         raise UsageError(
             f"{trees[0].name} collects vertex ids in lists, and in those there is room for the ids of "
@@ -114,13 +116,14 @@ class Scratch:
         if "visit" in tree.functions:  # which may come to the edges of any rank
             longest = int(graph.comm.allreduce(longest, "max"))
         size = row = 0
+        by_key = gather if isinstance(gather, t.KeyedCombiner) else None
         if gather is not None:
-            size = dtype_of(gather.storage).itemsize
+            size = dtype_of(gather.storage if by_key is None else by_key.key).itemsize
             every = np.zeros(graph.local.num_local, np.int64)
             if every.size:
                 row = int(row_lengths(view, None, every).max())
                 longest = max(longest, int(degrees(graph.local, view.gather_edges).max()))
-        work = (48 if words(tree) & {"mode", "mex"} else size) * longest
+        work = (48 if words(tree) & {"mode", "mex"} else size if by_key is None else 8) * longest
         if 0 < size < 4:  # narrow values are sorted by counting them: `gl_sort_narrow`, `gl_sort_dense`
             work = max(work, 5 * min(64 * longest, 1 << 16))
             work = max(work, 8 * min(2 * longest, 1 << 16) + size * (longest + 16))
@@ -132,6 +135,9 @@ class Scratch:
         ]
         table = [[a.ctypes.data if a.size else 0 for a in room] for room in self._room]
         self.table = np.array(table, np.uintp)
+        if by_key is not None:
+            self._keyed = [KeyedRoom(by_key, row, longest) for _ in range(threads)]
+            self.table[:, 0] = [room.table.ctypes.data for room in self._keyed]
 
 
 def row_lengths(view: phase_runner.View, ids: np.ndarray | None, lengths: np.ndarray) -> np.ndarray:
@@ -146,7 +152,9 @@ def row_lengths(view: phase_runner.View, ids: np.ndarray | None, lengths: np.nda
 
 
 def partial_totals(view: phase_runner.View, ids: np.ndarray, combiner: t.Combiner) -> Any:
-    """Return room for the totals that vertices *ids* gather here: totals, or rows of lists."""
+    """Return room for the totals that vertices *ids* gather here: totals, or rows of lists or of sums."""
+    if isinstance(combiner, t.KeyedCombiner):
+        return new_keyed_rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), combiner)
     if combiner.collects:
         return new_rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), combiner.storage)
     return np.empty(ids.size, total_dtype(combiner))

@@ -15,6 +15,7 @@ from gaslab.language.annotations import annotations_of, mark_of
 from gaslab.reference.arithmetic import PRECISION, Float, number
 from gaslab.reference.arrays import shared_row
 from gaslab.reference.combiners import Combiner, Field
+from gaslab.reference.keyed import KeyedCombiner
 from gaslab.reference.own_merges import OwnCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner
 from gaslab.reference.translate import translate
@@ -74,6 +75,9 @@ def combiner_of(
         )
     if (pair := _pair(annotation)) is not None:
         return pair
+    if mark_of(annotation, words.ByKey) is not None:
+        key, value = map(storage_of, annotation.__origin__.__args__)
+        return KeyedCombiner(key, Combiner("sum", value))
     if (ragged := mark_of(annotation, words.Ragged)) is not None:
         return Combiner(ragged.kind, storage_of(annotation).partition(":")[2])
     if (mark := mark_of(annotation, words.Combine)) is not None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
-from gaslab.language import rng
+from gaslab.language import rng, sum_by
 from gaslab.language.arrays import is_array
 from gaslab.language.nobody import Nobody
 from gaslab.language.phases import repeats_of
@@ -36,6 +36,7 @@ from gaslab.reference.views import Vertex
 _NOT_THE_USERS = (
     *(os.path.dirname(__file__), os.path.dirname(np.__file__)),
     *(rng.__file__, words.__file__, words.mode.__code__.co_filename, words.solve_spd.__code__.co_filename),
+    sum_by.__file__,
 )
 _FAULTS = (Fault, ZeroDivisionError, IndexError, np.linalg.LinAlgError)
 

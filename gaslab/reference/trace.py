@@ -10,6 +10,7 @@ from gaslab.language.nobody import Nobody
 from gaslab.program import At
 from gaslab.reference import views
 from gaslab.reference.combiners import Field
+from gaslab.reference.keyed import KeyedCombiner
 from gaslab.reference.records import PairCombiner, RecordCombiner, plain
 from gaslab.reference.supersteps import Run
 from gaslab.results.trace import Vertex, differ, new_row
@@ -110,6 +111,11 @@ def _combined(combiner: Any, value: Any) -> Any:
         return {name: _part(x, *combiner.parts[name]) for name, x in vars(value).items()}
     if isinstance(combiner, PairCombiner):
         return _value(value[0], combiner.key.storage), _value(value[1], combiner.payload)
+    if isinstance(combiner, KeyedCombiner):
+        types = combiner.key, combiner.value.storage
+        if isinstance(value, dict):
+            return {_value(key, types[0]): _value(x, types[1]) for key, x in value.items()}
+        return value and tuple(map(_value, value, types))
     return _value(value, combiner.storage)
 
 

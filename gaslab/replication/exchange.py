@@ -27,7 +27,7 @@ from gaslab.parallel.comm import Comm, Pending
 from gaslab.parallel.tags import Tag
 from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NONE, OUT
-from gaslab.ragged import Rows
+from gaslab.ragged import KeyedRows, Rows
 from gaslab.replication.message import Message, lists_at, padded, positions_at, values_at
 
 FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
@@ -251,37 +251,44 @@ class Exchange:
         return found
 
     def partials(
-        self, role: int, mirrors: np.ndarray, totals: np.ndarray | Rows, active: np.ndarray | None
+        self, role: int, mirrors: np.ndarray, totals: np.ndarray | Rows | KeyedRows, active: np.ndarray | None
     ) -> Sent[list[tuple[np.ndarray, Any]]]:
         """Begin to send *totals* of the active *mirrors* (ascending local ids) to their masters.
 
         *active* has the masters' flags, from which each rank knows the totals to come (None: all). `end`
         returns (masters, their partial sums) of each peer, in rank order; partial sums of lists are (lengths,
-        values).
+        values), and by key two of these, of keys and of sums.
         """
+        rows = [totals] if isinstance(totals, Rows) else []
+        rows = [totals.keys, totals.values] if isinstance(totals, KeyedRows) else rows
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
             first, last = np.searchsorted(mirrors, [lo, hi])
             if first < last:
-                if isinstance(totals, Rows):
-                    message = Message()
-                    message.add_lists(np.arange(first, last, dtype=np.int32), totals)
-                    outgoing[p] = message.bytes
+                if isinstance(totals, np.ndarray):
+                    outgoing[p] = totals[first:last].view(np.uint8)
                     continue
-                outgoing[p] = totals[first:last].view(np.uint8)
+                message = Message()
+                for one in rows:
+                    message.add_lists(np.arange(first, last, dtype=np.int32), one)
+                outgoing[p] = message.bytes
         expected = {}
         for p, ids in self._owned[role].items():
             chosen = ids if active is None else ids[pack.chosen_positions(ids, active)]
             if chosen.size:
                 expected[p] = chosen
-        dtype = totals.data.dtype if isinstance(totals, Rows) else totals.dtype
-        lists = isinstance(totals, Rows)
 
         def unpack(received: Packed) -> list[tuple[np.ndarray, Any]]:
-            found = []
+            found: list[tuple[np.ndarray, Any]] = []
             for p, ids in sorted(expected.items()):
-                values = lists_at(received[p], 0, ids.size)[:2] if lists else received[p].view(dtype)
-                found.append((ids, values))
+                if isinstance(totals, np.ndarray):
+                    found.append((ids, received[p].view(totals.dtype)))
+                    continue
+                values, offset = [], 0
+                for _ in rows:
+                    *one, offset = lists_at(received[p], offset, ids.size)
+                    values.append(tuple(one))
+                found.append((ids, values if isinstance(totals, KeyedRows) else values[0]))
             return found
 
         return Sent(self.comm.begin(outgoing, sorted(expected), Tag.PARTIALS), unpack)

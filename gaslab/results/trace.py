@@ -170,7 +170,7 @@ def _mapped(value: Any, name: Callable[[Vertex], Any]) -> Any:
     if isinstance(value, Vertex):
         return name(value)
     if isinstance(value, dict):
-        return {key: _mapped(x, name) for key, x in value.items()}
+        return {_mapped(key, name): _mapped(x, name) for key, x in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(_mapped(x, name) for x in value)
     return value

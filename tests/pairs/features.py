@@ -59,7 +59,8 @@ FEATURES: tuple[Feature, ...] = (
           needs=("scatter",)),
     # what is combined
     *(Feature(f"gather {op}", "gather", 0.07, ("gather",), "gather of") for op in OPS.split(", ")),
-    *(Feature(f"gather {op}", "gather", 0.05, ("gather",), "gather of") for op in ("List", "SortedSet")),
+    *(Feature(f"gather {op}", "gather", 0.05, ("gather",),
+        "gather of") for op in ("List", "SortedSet", "SumBy")),
     *(Feature(f"message {op}", "message", 0.05, ("apply", SENDS), "message of") for op in OPS.split(", ")),
     *(Feature(f"aggregator {op}", "aggregator", 0.08, ("aggregator",),
         "aggregator of") for op in OPS.split(", ")),
@@ -174,11 +175,11 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (CACHED, ("init with a message",), "init with a message changes what is cached"),
     (CACHED, ("draw in gather",), "a cached gather cannot draw"),
     (CACHED, ("gather ArgMin", "gather ArgMax", "gather record", "gather own merge", "gather List",
-              "gather SortedSet"), "only totals of one number are cached"),
+              "gather SortedSet", "gather SumBy"), "only totals of one number are cached"),
     (CACHED, ("gather NONE",), "a gather over no edges needs no cache"),
     (CACHED, ("scatter NONE",), "cached gathers over"),
     (("gl.stop",), ("gather Sum", "gather Prod", "gather Count", "gather own merge", "gather List",
-                    "gather SortedSet"), "gl.stop() is for gl.Min and gl.Max"),
+                    "gather SortedSet", "gather SumBy"), "gl.stop() is for gl.Min and gl.Max"),
     (("finaliser", "fault in finaliser"), ("aggregator of ids",),
         "gives a vertex id, which has no finaliser"),
     (STALE, ("aggregator of ids",), "an aggregator holds vertex ids"),
@@ -190,6 +191,7 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (ASYNC, ADDITIVE, "its scatter adds to fields declared with sync="),
     (ASYNC, DIRECTED_BY_METHOD, "its directions change by vertex"),
     (ASYNC, LISTS, "it keeps lists"),
+    (ASYNC, ("gather SumBy",), "its gather sums by key"),
     (ASYNC, BY_ID, "it signals vertices by their ids"),
     (ASYNC, ("lookup",), "it looks up fields by id"),
     (ASYNC, ("self.superstep",), "its methods read self.superstep"),
@@ -203,6 +205,7 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (STALE, ("init with a message",), "init(v, message) changes what others gather"),
     (STALE, ("gather by method",), "gather_edges is a method"),
     (STALE, ("gather List", "gather SortedSet"), "its gather collects lists"),
+    (STALE, ("gather SumBy",), "its gather sums by key"),
 ]  # fmt: skip
 
 # (these, beside these, are not drawn together: there is nothing that could be asked)

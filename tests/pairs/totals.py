@@ -26,6 +26,10 @@ SINGLE = {
     "BitOr": ("int", "gl.int32"),
 }
 PAIR = ("float, gl.VertexId", "int, gl.VertexId", "gl.int16, float", "gl.float32, int", "int, int")
+KEYED = (
+    "int, int", "gl.VertexId, float", "gl.int16, float", "bool, int", "gl.VertexId, gl.int32",
+    "int, gl.float32",
+)  # fmt: skip
 KIND = {"gl.int32": "int", "gl.int16": "int", "gl.float32": "float", "gl.VertexId": "id", "": "bool"}
 # of an accumulator: the declaration, what contributes, and which kind of value apply reads of it
 PARTS = {
@@ -105,6 +109,10 @@ class Total:
             self.declared = f"    class {self.name}(gl.Accumulator):\n{falls}{lines}"
         elif self.op == "own merge":
             self.text = "Own"
+        elif self.op == "SumBy":
+            annotation = w.one(self.some(KEYED))
+            self.text = f"gl.SumBy[{annotation}]"
+            self.kinds = tuple(KIND.get(t, t) for t in annotation.split(", "))
         elif self.op == "List":
             self.kinds = (w.one(["int", "float", "bool"]),)
             self.text = f"gl.List[{self.kinds[0]}]"
@@ -147,6 +155,11 @@ class Total:
             return f"self.{self.name}({given})"
         if self.op == "own merge":
             return f"self.Own({w.filled('n=({i}) % 101, least=({i}) % 101, x={f} + 0.0', where, depth - 1)})"
+        if self.op == "SumBy":
+            key = w.value(self.kinds[0], where, depth)
+            key = f"({key}) % 101" if self.kinds[0] == "int" else key
+            text = f"({key}, {self.value(self.kinds[1], where, depth - 1)})"
+            return f"{text} if {w.value('bool', where, depth)} else None" if w.odds(0.4) else text
         text = w.value(self.kinds[0], where, depth)
         return f"{text} if {w.value('bool', where, depth)} else None"
 
@@ -180,7 +193,7 @@ class Total:
     @property
     def drives(self) -> bool:
         return (
-            self.op not in ("SortedSet",)
+            self.op not in ("SortedSet", "SumBy")
             and self.kinds[:1] != ("id",)
             and (self.op, *self.kinds) not in (("List", "bool"), ("List", "float"))
         )
@@ -237,6 +250,8 @@ class Total:
             return [x for p, text in texts.items() for x in w.take(PARTS[p][1], text)]
         if self.op == "own merge":
             return [*w.take("int", f"{name}.n + {name}.least"), *w.take("float", f"{name}.x")]
+        if self.op == "SumBy":
+            return w.take_sums(self.kinds[0], self.kinds[1], name)
         return [*w.take_list(self.op, self.kinds[0], name)]
 
 

@@ -297,6 +297,27 @@ class Writer(Words):
             lines += [f"v.some = {name}" if self.odds(0.7) else "v.some = []"]
         return lines
 
+    def take_sums(self, key: str, value: str, name: str) -> list[str]:
+        """Return how a method takes in a total by key, of keys and sums of these kinds."""
+        n = f"v.{self.names['int']}"
+        asked = {"int": n, "id": "v.id", "bool": "True"}[key]
+        was = "" if self.fixed else f"{n} + "
+        lines = [f"{n} = ({was}len({name})) % 101"]
+        weighed = {"int": "key", "id": "(2 if key < v.id else 3)", "bool": "(4 if key else 5)"}[key]
+        if self.odds(0.6):
+            lines += [f"for key, value in {name}.items():"]
+            if self.has("continue"):
+                lines += ["    if value == 1:", "        continue"]
+            lines += [f"    {n} = ({n} * 3 + {weighed} + int(value)) % 101"]
+            if self.has("break"):
+                lines += [f"    if {n} > 90:", "        break"]
+        if self.odds(0.6):
+            lines += [f"if {asked} in {name} or {name}[{asked}] != 0:", f"    {n} = ({n} + 1) % 101"]
+            lines += self.take(value, f"{name}[{asked}]")
+        if self.odds(0.6):
+            lines += [f"if {name}:", *self.indented(self.take(key, f"{name}.argmax()"))]
+        return lines
+
     # ---- faults --------------------------------------------------------------------------------------
 
     def fault(self, place: str, role: str = "v", stores: bool = False) -> list[str]:
@@ -408,5 +429,6 @@ OPS = (
     "own merge",
     "List",
     "SortedSet",
+    "SumBy",
 )
 BOTH_ENDS, OWN_MERGE = BOTH, OWN

@@ -14,6 +14,7 @@ from gaslab.compiler.c import (
     distributions,
     faults,
     gather,
+    keyed,
     lists,
     near_vectors,
     outer_products,
@@ -29,7 +30,7 @@ from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.names import aggregate_name, helper_name
 from gaslab.compiler.c.prelude import HEAD, REAL, header, helpers_for
 from gaslab.compiler.c.statements import text_of
-from gaslab.compiler.tree import OWN, STORAGE, Function, RecordCombiner, Tree
+from gaslab.compiler.tree import OWN, STORAGE, Function, KeyedCombiner, RecordCombiner, Tree
 from gaslab.compiler.tree.depth import too_deep
 from gaslab.compiler.tree.uses import by_source
 
@@ -43,7 +44,7 @@ def emit(tree: Tree) -> str:
 
 
 def _text(tree: Tree) -> str:
-    methods = records.structs(tree) + outer_products.struct(tree)
+    methods = records.structs(tree) + outer_products.struct(tree) + keyed.helpers(tree)
     methods += "".join(_helpers(tree)) + "".join(_methods(tree))
     ranges = "".join(_ranges(tree))
     bound = context.context(tree)
@@ -76,6 +77,8 @@ def _method(tree: Tree, function: Function, name: str, more: str = "", row: str 
     if function.name == "gather" and isinstance(tree.gather, RecordCombiner):
         kept = outer_products.PARAMETER if outer_products.waiting(tree) else ""
         head = f"{head[:-1]}, gl_total *t{kept})"
+    elif function.name == "gather" and isinstance(tree.gather, KeyedCombiner):
+        head = f"{head[:-1]}, gl_total *t)"
     elif function.name == "gather" and tree.gather is not None and tree.gather.collects:
         head = f"GL_INLINE int64_t gl_do_{name}(gl_context *c, {vertex} *n{more})"
     signal, deliver = "gl_signal(w, {at});", ""
@@ -91,7 +94,7 @@ def _method(tree: Tree, function: Function, name: str, more: str = "", row: str 
 def _gather(tree: Tree, function: Function) -> list[str]:
     """Return gather, and where fields are kept in the order of the out-edges again for these."""
     more = phases.more_of_edge(tree, "gather")
-    if tree.gather is not None and tree.gather.collects:
+    if tree.gather is not None and tree.gather.collects and not isinstance(tree.gather, KeyedCombiner):
         more += f", {STORAGE[tree.gather.storage][1]} *place"
     edge = ", const int64_t x, const int64_t e"
     texts = [*_near(tree, function), _method(tree, function, "gather", edge + more)]

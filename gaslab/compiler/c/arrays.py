@@ -28,7 +28,7 @@ def parameter(local: t.Local) -> str:
     if isinstance(local.type, t.Array):
         c_type = t.STORAGE[local.storage][1] if local.storage else C_TYPE[local.type.element]
         return f"const {c_type} *l_{local.name}"
-    if local.type in (t.RECORD, t.PAIR):
+    if local.type in (t.RECORD, t.PAIR, t.SUM_BY):
         return f"const gl_{'message' if local.name == 'message' else 'total'} *l_{local.name}"
     return f"{C_TYPE[local.type]} l_{local.name}"
 

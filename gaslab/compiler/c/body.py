@@ -30,7 +30,7 @@ class Body:
         self.tree, self.function, self.near = tree, function, near
         self.signal, self.deliver, self.row = signal, deliver, row
         gather = tree.gather if function.name == "gather" else None
-        self.collects = gather.storage if gather is not None and gather.collects else ""
+        self.collects = gather.storage if gather is not None and gather.op in t.LIST_KINDS else ""
         marked = marked_field(tree) if gather is not None and not gather.collects else None
         self.marked = None if marked is None else f"n->{field_name(tree, marked)}"
         self.lines: list[str] = []

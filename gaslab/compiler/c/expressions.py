@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import distributions, lists, names, ranges, rng
+from gaslab.compiler.c import distributions, keyed, lists, names, ranges, rng
 from gaslab.compiler.c.arrays import row
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.records import part_name
@@ -96,6 +96,9 @@ def plain_expr(body: Body, x: t.Expr | rng.Text) -> str:
         return rng.draw(x, [expr(body, a) for a in x.arguments])
     if isinstance(x, t.NoList):
         return "(gl_list){0}"
+    if isinstance(x, t.KeyedWord):
+        assert isinstance(body.tree.gather, t.KeyedCombiner)
+        return keyed.word(x, [expr(body, a) for a in x.arguments], body.tree.gather)
     if isinstance(x, t.ListWord):
         return lists.word(x, [expr(body, a) for a in x.arguments], body.marked)
     if isinstance(x, t.Call):

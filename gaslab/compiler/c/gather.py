@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gaslab.compiler.c import lists, outer_products
+from gaslab.compiler.c import keyed, lists, outer_products
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import expr
 from gaslab.compiler.c.names import C_TYPE, constant, field_name, narrowed
@@ -20,7 +20,7 @@ from gaslab.compiler.c.prefetch import far_end, prefetch, prefetch_rows, prefetc
 from gaslab.compiler.c.records import part_name
 from gaslab.compiler.c.short_rows import is_light, short_rows
 from gaslab.compiler.c.stop_checks import check_at_edge
-from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
+from gaslab.compiler.tree import STORAGE, KeyedCombiner, RecordCombiner, Tree
 from gaslab.compiler.tree.uses import guard_of_lists, marked_field
 
 UNROLL = '        _Pragma("GCC unroll 4")\n'
@@ -124,18 +124,24 @@ def gather(tree: Tree) -> str:
     assert combiner is not None
     if combiner.collects:
         loads, loops = load(tree, tree.reads("gather", "v")) + room(tree, "gather"), []
+        by_key, edges = isinstance(combiner, KeyedCombiner), ""
         check, names = check_at_edge(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
         for way, (begin, neighbor, _) in ROWS.items():
             fetch = prefetch(tree, names, neighbor, 1)
+            call = gather_call(tree, way, "p")
+            added = f"{call}, t);" if by_key else f"at += {call}, at);"
+            edges += f"    if ({walks(tree, 'gather', way)}) edges += {begin}[v + 1] - {begin}[v];\n"
             limit, early = prefetch_slots(tree, "gather", way)
             limit += f", prefetch_end = {far_end(tree, names, way, collects=True)}" * bool(fetch)
             loops.append(
                 f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
                 f"{fill(tree, 'gather', begin)}"
                 f"        for (int64_t p = {begin}[v], end = {begin}[v + 1]{limit}; p < end; p++) {{\n"
-                f"{check}{fetch}{early}            at += {gather_call(tree, way, 'p')}, at);\n"
+                f"{check}{fetch}{early}            {added}\n"
                 "        }\n    }\n"
             )
+        if by_key:
+            return keyed.gather(tree, edges, "".join(loops), VERTEX_LOOP, loads)
         return lists.gather(tree, "".join(loops), VERTEX_LOOP, loads)
     if isinstance(combiner, RecordCombiner):
         row = "        gl_gather_row(c, w, n, v, (gl_total *)w->total + i);\n"

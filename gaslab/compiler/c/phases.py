@@ -6,7 +6,7 @@ its registers, and loops over its block; the program's methods are inlined into 
 
 from __future__ import annotations
 
-from gaslab.compiler.c import lists, near_vectors, records, total_in_field
+from gaslab.compiler.c import keyed, lists, near_vectors, records, total_in_field
 from gaslab.compiler.c.names import (
     ATTRIBUTES,
     MEMBER,
@@ -18,7 +18,7 @@ from gaslab.compiler.c.names import (
 )
 from gaslab.compiler.c.short_rows import has_short_rows
 from gaslab.compiler.c.stop_checks import check_at_vertex
-from gaslab.compiler.tree import STORAGE, Array, Combiner, RecordCombiner, Tree, is_list
+from gaslab.compiler.tree import STORAGE, Array, Combiner, KeyedCombiner, RecordCombiner, Tree, is_list
 from gaslab.compiler.tree.uses import by_source
 from gaslab.language.phases import ALL
 
@@ -277,16 +277,18 @@ def apply(tree: Tree) -> str:
         message = ", " + message_of(tree.message)
     after = check_at_vertex(tree, function) + store(tree, tree.writes("apply"), "vertex_next")
     near = ", w, v" if tree.signals("apply") else ""
-    passed_total = ""
+    passed_total = merged = ""
     if "total" in takes:
         assert tree.gather is not None
         passed_total = ", (const gl_total *)w->total + i"
-        if tree.gather.collects:
+        if isinstance(tree.gather, KeyedCombiner):
+            passed_total, merged = ", &total", keyed.totals(tree)[0]
+        elif tree.gather.collects:
             passed_total = ", " + lists.totals(tree)[0]
         elif not isinstance(tree.gather, RecordCombiner):
             c_type = STORAGE[tree.gather.storage][1]
             passed_total = ", " + widened(tree.gather.storage, f"((const {c_type} *)w->total)[i]")
-    call = f"        gl_do_apply(c, n{near}{passed_total}{message});\n"
+    call = f"{merged}        gl_do_apply(c, n{near}{passed_total}{message});\n"
     text = with_aggregates("GL_RANGE(gl_apply)", f"{load(tree, fields, writes=writes)}{call}{after}", tree)
     if tree.gather is None:
         return text
@@ -296,6 +298,8 @@ def apply(tree: Tree) -> str:
         if field := total_in_field.place(tree):
             made, passed = f"gl_total *total = (gl_total *){field}", ", total"
         row = f"        {made};\n        gl_gather_row(c, w, n, v{passed or ', &total'});\n"
+    elif isinstance(tree.gather, KeyedCombiner):
+        passed, row = ", &total", keyed.totals(tree)[1]
     elif tree.gather.collects:
         passed, row = ", total", f"        const gl_list total = {lists.totals(tree)[1]};\n"
     else:

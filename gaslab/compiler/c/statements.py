@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks, total_in_field
+from gaslab.compiler.c import distributions, keyed, outer_products, ranges, rng, stop_checks, total_in_field
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration, in_double, shared_vector
 from gaslab.compiler.c.assign import assign, drawn_value, fits
@@ -79,6 +79,9 @@ def write(body: Body, s: t.Stmt) -> None:
         outer_products.add_outer(body, s)
     elif isinstance(s, t.AddPair):
         add_pair(body, s)
+    elif isinstance(s, t.AddByKey):
+        assert isinstance(body.tree.gather, t.KeyedCombiner)
+        body.put(keyed.add(s, expr(body, s.key), expr(body, s.value), body.tree.gather))
     elif isinstance(s, t.Merge):
         merge(body, s)
     elif isinstance(s, t.Solve):

@@ -64,6 +64,8 @@ def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
         more = known[x.index]
     if isinstance(x, t.ListWord) and x.function not in ("len", "item"):
         more = LIST
+    if isinstance(x, t.KeyedWord) and x.function == "argmax":
+        more = LIST
     return 1 + more + sum(_steps(tree, part, known) for part in vars(x).values())
 
 

@@ -1,4 +1,4 @@
-"""The meaning of annotations: storage types, dimensions, pairs of a key and its payload.
+"""The meaning of annotations: storage types, dimensions, pairs of a key and its payload, totals by key.
 
 What is wrong with one, and what to write instead, is said where it stands: of a field in
 `field_declarations`, of a gather, a message or an aggregator in `combiner`.
@@ -75,3 +75,41 @@ def type_text(record: t.RecordCombiner) -> str:
     """Return how the type of a pair's total is written."""
     names = {"id": "gl.VertexId"}
     return "tuple[" + ", ".join(names.get(p.combiner.type, p.combiner.type) for p in record.parts) + "]"
+
+
+# ---- totals by key ---------------------------------------------------------------------------------
+
+_BY, _SUMMED = ("int", "bool", "id"), ("float", "int")
+
+
+def is_by_key(annotation: Any) -> bool:
+    """Return whether *annotation* is ``gl.SumBy[...]``."""
+    return mark_of(annotation, program.ByKey) is not None
+
+
+def keyed_combiner(annotation: Any, error: Callable[[str], Exception]) -> t.KeyedCombiner:
+    """Return the combiner of a gather whose annotation is ``gl.SumBy[...]``."""
+    key, value = _of_key_and_value(annotation)
+    if t.STORAGE.get(key, ("",))[0] not in _BY:
+        raise error("the key of gl.SumBy is an int, a bool or a gl.VertexId; write gl.SumBy[int, float]")
+    if t.STORAGE.get(value, ("",))[0] not in _SUMMED:
+        raise error("the values of gl.SumBy are floats or ints; write gl.SumBy[gl.VertexId, float]")
+    return t.KeyedCombiner(t.SUM_BY, value, key=key)
+
+
+def is_total_of(annotation: Any, combiner: t.KeyedCombiner) -> bool:
+    """Return whether *annotation* is ``gl.SumBy[...]`` of the combiner's types."""
+    if not is_by_key(annotation):
+        return False
+    kinds = [t.STORAGE.get(one, ("",))[0] for one in _of_key_and_value(annotation)]
+    return kinds == [combiner.key_type, combiner.value_type]
+
+
+def keyed_text(combiner: t.KeyedCombiner) -> str:
+    """Return how the type of the total is written."""
+    return f"gl.SumBy[{combiner.key_type.replace('id', 'gl.VertexId')}, {combiner.value_type}]"
+
+
+def _of_key_and_value(annotation: Any) -> tuple[str, str]:
+    key, value = (storage_of(one) or "" for one in get_args(annotation.__origin__))
+    return "id32" if key == "id" else key, value

@@ -44,7 +44,7 @@ def build_function(scope: Scope) -> t.Function:
     return t.Function(
         name=scope.name,
         parameters=tuple(parameters),
-        returns=None if scope.result in (t.RECORD, t.PAIR) else scope.result,
+        returns=None if scope.result in (t.RECORD, t.PAIR, t.SUM_BY) else scope.result,
         locals={parameter.name: parameter.type for parameter in parameters} | own,
         body=(*widened, *body),
         reads=frozenset(scope.reads),

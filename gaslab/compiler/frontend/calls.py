@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend import distributions, linear, list_words, solving
+from gaslab.compiler.frontend import distributions, keyed, linear, list_words, solving
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.convert import INT_MAX, INT_MIN
 from gaslab.compiler.frontend.dispatch import reads, value_of
@@ -47,6 +47,8 @@ _INSTEAD: dict[Any, str] = {
 def call(scope: Scope, node: ast.Call) -> Any:
     callee = node.func
     if isinstance(callee, ast.Attribute):
+        if (combiner := keyed.total_named(scope, callee.value)) is not None:
+            return keyed.method(scope, combiner, node, callee)
         role = scope.role(callee.value)
         if role == "self" and callee.attr != "signal":
             return call_method(scope, node, callee)
@@ -69,6 +71,8 @@ def call(scope: Scope, node: ast.Call) -> Any:
     if _found(function, list_words.WORDS):
         return list_words.call(scope, node, list_words.WORDS[function])
     if function is len and len(node.args) == 1 and not node.keywords:
+        if keyed.total_named(scope, node.args[0]) is not None:
+            return keyed.length()
         value = value_of(scope, node.args[0])
         if t.is_list(value.type):
             return list_words.length(value)

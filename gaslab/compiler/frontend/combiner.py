@@ -11,9 +11,16 @@ from typing import Any
 from gaslab import program
 from gaslab.arguments import one_of, shown
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.annotations import pair_combiner, pair_operation, parts_of_pair, storage_of
+from gaslab.compiler.frontend.annotations import (
+    is_by_key,
+    keyed_combiner,
+    pair_combiner,
+    pair_operation,
+    parts_of_pair,
+    storage_of,
+)
 from gaslab.compiler.frontend.field_declarations import Declaration, Sizes, parts
-from gaslab.compiler.frontend.lists import refused_elements
+from gaslab.compiler.frontend.lists import of_tuples, refused_elements
 from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
 from gaslab.language.annotations import Namespace, closure_of, evaluate, mark_of, namespace_of
@@ -34,7 +41,7 @@ def combiner(
 ) -> t.Combiner:
     """Return the combiner that annotates parameter *name* of a method, or its ``"return"``.
 
-    Where *collects*, it may be a list or a sorted set.
+    Where *collects*, it may be a list, a sorted set or a total by key.
     """
     method, arguments = source.node.name, source.arguments
     if name == "return":
@@ -52,6 +59,10 @@ def combiner(
         raise source.error(node, wide)
     if pair_operation(annotation):
         return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
+    if is_by_key(annotation):
+        if not collects:
+            raise source.error(node, f"{what} is a total by key, which only gather makes; write {_CHOICES}")
+        return keyed_combiner(annotation, lambda text: source.error(node, text))
     storage = storage_of(annotation)
     if storage is not None and t.is_list(storage):
         if not collects:
@@ -59,6 +70,8 @@ def combiner(
         if (why := refused_elements(storage)) is not None:
             raise source.error(node, why)
         return t.Combiner(storage.partition(":")[0], t.element_storage(storage))
+    if (why := of_tuples(annotation)) is not None:
+        raise source.error(node, f"{what} is {why}")
     mark = mark_of(annotation, program.Combine)
     if mark is None:
         raise source.error(node, f"{what} has no combiner; write {_CHOICES}, as in {example}")

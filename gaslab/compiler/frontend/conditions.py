@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend import list_words
+from gaslab.compiler.frontend import keyed, list_words
 from gaslab.compiler.frontend.arrays import filled, joined_type
 from gaslab.compiler.frontend.convert import NUMBERS
 from gaslab.compiler.frontend.dispatch import reads, value_of
@@ -31,6 +31,8 @@ def truth(scope: Scope, node: ast.expr) -> t.Expr:
     """Return the tree of *node* where only its truth counts."""
     if isinstance(node, ast.BoolOp):
         return logical(scope, node, in_turn(scope, node.values, truth))
+    if keyed.total_named(scope, node) is not None:
+        return t.Cast(keyed.length(), "bool")
     return as_bool(scope, value_of(scope, node), node)
 
 
@@ -222,6 +224,9 @@ def comparison(scope: Scope, op: ast.cmpop, left: t.Expr, right: t.Expr, node: a
 
 
 def membership(scope: Scope, op: ast.cmpop, left: t.Expr, node: ast.expr) -> t.Expr:
+    if (combiner := keyed.total_named(scope, node)) is not None:
+        found = keyed.of_key(scope, combiner, "in", left, node)
+        return found if isinstance(op, ast.In) else t.Unary("not", found, "bool")
     if not isinstance(node, ast.Tuple | ast.List | ast.Set):
         among = value_of(scope, node)
         if t.is_list(among.type):

@@ -16,9 +16,9 @@ from typing import Any, get_origin
 from gaslab import program
 from gaslab.arguments import ADDRESS, one_of, shown
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.annotations import pair_operation, storage_of
+from gaslab.compiler.frontend.annotations import is_by_key, pair_operation, storage_of
 from gaslab.compiler.frontend.convert import INT_MAX, constant, join, type_of
-from gaslab.compiler.frontend.lists import refused_elements
+from gaslab.compiler.frontend.lists import of_tuples, refused_elements
 from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import ClassSource, class_source, declaring_source
 from gaslab.errors import ProgramError, nearest
@@ -203,6 +203,10 @@ class _Group:
             storage = storage_of(float if extra.dtype is None else extra.dtype)
             if storage is None or storage == "id":
                 raise place.value_error(f"has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
+        if is_by_key(annotation):
+            raise place.type_error("is a total by key, which only gather makes; keep its argmax or a sum")
+        if (why := of_tuples(annotation)) is not None:
+            raise place.type_error(f"is {why}")
         if storage is None:
             raise place.type_error(f"is {_text(annotation)}; write {_advice(annotation)}")
         if extra is not None and extra.lookup is not None:

@@ -6,7 +6,7 @@ or the assignment of a whole list to a field.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_origin
 
 from gaslab import program
 from gaslab.compiler import tree as t
@@ -31,6 +31,13 @@ def refused_elements(storage: str) -> str | None:
     if storage.startswith("set:") and t.STORAGE[t.element_storage(storage)][0] not in ("int", "id"):
         return "a sorted set holds ints or vertex ids; write gl.List[...]"
     return None
+
+
+def of_tuples(annotation: Any) -> str | None:
+    """Return why an annotation of a list of tuples is refused, None of others."""
+    if mark_of(annotation, program.Ragged) is None or get_origin(annotation.__origin__) is not tuple:
+        return None
+    return "a list of tuples, and lists hold numbers or ids; in gather, gl.SumBy[int, float] sums by key"
 
 
 def element_type(kind: t.Type) -> str:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import ast
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.annotations import is_type_of, storage_of, type_text
+from gaslab.compiler.frontend.annotations import (
+    is_total_of,
+    is_type_of,
+    keyed_text,
+    storage_of,
+    type_text,
+)
 from gaslab.compiler.frontend.body import build_function, infer_types
 from gaslab.compiler.frontend.combiner import annotation_value
 from gaslab.compiler.frontend.declare import Declared, parameters_of
@@ -137,6 +143,11 @@ def _of_apply(
                     raise source.error(annotation, f"gather gives a pair; write {write}")
                 continue
             if isinstance(combiner, t.RecordCombiner) and is_accumulator(meant):
+                continue
+            if isinstance(combiner, t.KeyedCombiner):
+                if not is_total_of(meant, combiner):
+                    write = f"{parameter}: {keyed_text(combiner)}"
+                    raise source.error(annotation, f"gather gives a total by key; write {write}")
                 continue
             storage = storage_of(meant)
             if storage is None or t.STORAGE[storage_in(storage, declared.precision)][0] != combiner.total:

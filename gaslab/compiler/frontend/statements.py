@@ -8,7 +8,7 @@ from typing import Any
 
 from gaslab import program
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend import list_words
+from gaslab.compiler.frontend import keyed, list_words
 from gaslab.compiler.frontend.assign import annotated_assign, assign, augmented_assign, store_local
 from gaslab.compiler.frontend.caching import WORDS, post
 from gaslab.compiler.frontend.conditions import truth
@@ -115,13 +115,19 @@ def do_return(scope: Scope, node: ast.Return) -> list[t.Stmt]:
         return contributions
     gather = scope.unit.declared.gather if scope.name == "gather" and not scope.is_helper else None
     if gather is not None and gather.collects:
-        if is_nothing(node.value):  # the edge adds nothing to the list
+        if is_nothing(node.value):  # the edge adds nothing
             scope.assigned = None
             return [t.Return(None, scope.site(node))]
         if isinstance(either := node.value, ast.IfExp) and (
             is_nothing(either.body) or is_nothing(either.orelse)
         ):
             return either_way(scope, either, node)
+    if scope.returns == t.SUM_BY:
+        if isinstance(node.value, ast.IfExp):
+            return either_way(scope, node.value, node)
+        added = keyed.contributed(scope, node)
+        scope.assigned = None
+        return added
     if scope.returns is None and not scope.is_helper:
         if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
             raise scope.error(node.value, f"{name} returns nothing; write return alone")
@@ -173,6 +179,8 @@ def do_while(scope: Scope, node: ast.While) -> list[t.Stmt]:
 
 def do_for(scope: Scope, node: ast.For) -> list[t.Stmt]:
     no_else(scope, node)
+    if (combiner := keyed.iterated(scope, node)) is not None:
+        return for_items(scope, node, combiner)
     if (x := iterated(scope, node.iter)) is not None:
         return for_list(scope, node, x)
     start, stop, step = range_bounds(scope, node.iter)
@@ -212,6 +220,25 @@ def for_list(scope: Scope, node: ast.For, x: t.Expr) -> list[t.Stmt]:
     return [
         t.ForRange(position, t.Const(0, "int"), length, t.Const(1, "int"), (first, *body), scope.site(node))
     ]
+
+
+def for_items(scope: Scope, node: ast.For, combiner: t.KeyedCombiner) -> list[t.Stmt]:
+    """``for key, value in total.items()``, by position."""
+    targets = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else []
+    names = [target for target in targets if isinstance(target, ast.Name)]
+    if len(names) != 2 or len(targets) != 2:
+        raise scope.error(node.target, f"a key and a value are looped over; write {keyed.ITEMS}")
+    before = path_here(scope)
+    position = scope.new_local("_position", "int", node)
+    kinds = {"key": combiner.key_type, "value": combiner.value_type}
+    first = [
+        store_local(scope, target, t.KeyedWord(word, (position,), kind), node, target)
+        for target, (word, kind) in zip(names, kinds.items(), strict=True)
+    ]
+    body, breaks = loop_body(scope, node.body)
+    scope.assigned = meet([before, *breaks])
+    zero, one = t.Const(0, "int"), t.Const(1, "int")
+    return [t.ForRange(position, zero, keyed.length(), one, (*first, *body), scope.site(node))]
 
 
 def range_bounds(scope: Scope, node: ast.expr) -> tuple[t.Expr, t.Expr, t.Expr]:

@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from gaslab.compiler import tree as t
+from gaslab.compiler.frontend import keyed
 from gaslab.compiler.frontend.arrays import kept_number
 from gaslab.compiler.frontend.convert import INT_MAX
 from gaslab.compiler.frontend.dispatch import reads, value_of
@@ -24,6 +25,8 @@ def subscript(scope: Scope, node: ast.Subscript) -> Any:
     item_of_pair = pair_item(scope, node)
     if item_of_pair is not None:
         return item_of_pair
+    if (combiner := keyed.total_named(scope, node.value)) is not None:
+        return keyed.item(scope, combiner, node)
     base = value_of(scope, node.value)
     if t.is_list(base.type):
         return item(scope, base, node)

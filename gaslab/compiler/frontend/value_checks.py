@@ -23,11 +23,14 @@ def no_array(scope: Scope, value: Any, node: ast.AST, doing: str) -> None:
 
 
 def no_record(scope: Scope, value: Any, node: ast.AST) -> None:
-    """Raise if *value* is an accumulator or a pair where a number is needed."""
+    """Raise if *value* is an accumulator, a pair or a total by key where a number is needed."""
     if value.type == t.RECORD:
         raise scope.error(node, "this is an accumulator, not a value; read one of its parts: total.part")
     if value.type == t.PAIR:
         raise scope.error(node, "this is a pair, not a value; unpack it: key, payload = total")
+    if value.type == t.SUM_BY:
+        words = "total[key], total.argmax() or for key, value in total.items()"
+        raise scope.error(node, f"this is a total by key, not a value; write {words}")
 
 
 def as_number(scope: Scope, value: Any, node: ast.expr, doing: str) -> t.Expr:

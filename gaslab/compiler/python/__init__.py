@@ -15,7 +15,7 @@ from gaslab.compiler.python import additive, lists, numerics, records
 from gaslab.compiler.python.block import IN, OUT, SCALAR, Block, scalars
 from gaslab.compiler.python.gather import Gather
 from gaslab.compiler.python.program import namespace
-from gaslab.compiler.tree import OWN, RecordCombiner, Tree
+from gaslab.compiler.tree import LIST_KINDS, OWN, RecordCombiner, Tree
 from gaslab.compiler.tree.harmless import first_signal_decides
 
 
@@ -136,9 +136,9 @@ class Interpreter:
     def _apply(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         with c.totals(self._namespace) as add:
             for i, v in positions:
-                gather = self.tree.gather
+                gather, c.at = self.tree.gather, v
                 total = self._rows.total(c, i)
-                if gather is not None and gather.collects:  # the parts of several ranks
+                if gather is not None and gather.op in LIST_KINDS:  # the parts of several ranks
                     total = lists.ordered(total, gather.op)
                 self._apply_one(c, c.load(v), v, total, add)
 

@@ -16,7 +16,7 @@ class Body:
     def __init__(self, tree: t.Tree, function: t.Function, near: str = "v") -> None:
         self.tree, self.function, self.near = tree, function, near
         gather = tree.gather if function.name == "gather" else None
-        self.collects = gather.storage if gather is not None and gather.collects else ""
+        self.collects = gather.storage if gather is not None and gather.op in t.LIST_KINDS else ""
         self.lines: list[str] = []
         self.depth = 1
 

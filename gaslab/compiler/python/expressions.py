@@ -5,6 +5,7 @@ from __future__ import annotations
 from gaslab.compiler import tree as t
 from gaslab.compiler.python import rng
 from gaslab.compiler.python.body import Body
+from gaslab.compiler.python.keyed import KEYED_WORDS
 from gaslab.compiler.python.lists import WORDS
 from gaslab.errors import unknown, unknown_node
 
@@ -92,6 +93,12 @@ def plain_expr(body: Body, x: t.Expr) -> str:
         return rng.draw(x, ", ".join(expr(body, a) for a in x.arguments))
     if isinstance(x, t.NoList):
         return "[]"
+    if isinstance(x, t.KeyedWord):
+        if x.function not in KEYED_WORDS:
+            raise unknown("interpret", x)
+        site = f", {x.site}" if x.site >= 0 else ""
+        more = "".join(f", {expr(body, a)}" for a in x.arguments)
+        return f"total_{x.function}(l_total{more}{site})"
     if isinstance(x, t.ListWord):
         if x.function not in WORDS:
             raise unknown("interpret", x)

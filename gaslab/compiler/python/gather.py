@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gaslab.compiler.python import lists, records
+from gaslab.compiler.python import keyed, lists, records
 from gaslab.compiler.python.block import IN, OUT, Block
-from gaslab.compiler.tree import RecordCombiner, Tree
+from gaslab.compiler.tree import KeyedCombiner, RecordCombiner, Tree
 
 
 class Gather:
@@ -21,6 +21,12 @@ class Gather:
         combiner = self._tree.gather
         if isinstance(combiner, RecordCombiner):
             return records.read(combiner, c.total, i)
+        if isinstance(combiner, KeyedCombiner):  # the sums of several ranks, one behind the other
+            sums: dict[Any, Any] = {}
+            for key, value in c.total.item(i):
+                self._namespace["add_by_key"](sums, key, value)
+            c.total[i] = sums
+            return keyed.Total(sums, combiner)
         return combiner and c.total.item(i)
 
     def gather(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
@@ -31,7 +37,7 @@ class Gather:
             if isinstance(combiner, RecordCombiner):
                 records.write(combiner, c.total, i, total)
             else:
-                c.total[i] = total
+                c.total[i] = total.sums if isinstance(total, keyed.Total) else total
 
     def _record_row(self, c: Block, n: list[Any], v: int, combiner: RecordCombiner) -> Any:
         """Return a vertex's accumulator with parts."""
@@ -50,6 +56,8 @@ class Gather:
 
     def row(self, c: Block, n: list[Any], v: int) -> Any:
         """Return a vertex's total, combined in the order of the compiled one."""
+        if isinstance(self._tree.gather, KeyedCombiner):
+            return self._keyed_row(c, n, v, self._tree.gather)
         if self._tree.gather is not None and self._tree.gather.collects:
             return self._collected(c, n, v)
         combine, do = self._namespace["combine_total"], self._namespace["do_gather"]
@@ -74,6 +82,17 @@ class Gather:
                         break
         total = combine(combine(sums[0], sums[1]), combine(sums[2], sums[3])) if ways == 4 else sums[0]
         return self._namespace["narrow_total"](total)
+
+    def _keyed_row(self, c: Block, n: list[Any], v: int, combiner: KeyedCombiner) -> keyed.Total:
+        """Return a vertex's total by key."""
+        do, sums = self._namespace["do_gather"], dict[Any, Any]()
+        chosen = c.walked(v, "gather")
+        for bit, row in ((IN, c.in_row), (OUT, c.out_row)):
+            if bit & chosen:
+                c.forward = bit == OUT
+                for x, e in row(v):
+                    do(c, n, v, x, e, sums)
+        return keyed.Total(sums, combiner)
 
     def _collected(self, c: Block, n: list[Any], v: int) -> list[Any]:
         """Return the list that a vertex gathers here, in ascending order."""

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from gaslab.compiler import tree as t
-from gaslab.compiler.python import distributions, lists, numerics, records, solvers
+from gaslab.compiler.python import distributions, keyed, lists, numerics, records, solvers
 from gaslab.compiler.python.body import Body
 from gaslab.compiler.python.names import narrowed
 from gaslab.compiler.python.statements import text_of
@@ -30,6 +30,7 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
     for name in set(re.findall(r"\bmath_(\w+)", text)):
         names[f"math_{name}"] = numerics.math_function(name)
     names |= {f"list_{word}": function for word, function in lists.WORDS.items()}
+    names |= {f"total_{word}": function for word, function in keyed.KEYED_WORDS.items()}
     names |= {
         "block": [None],
         "shared": [None, []],
@@ -37,6 +38,8 @@ def namespace(tree: t.Tree) -> dict[str, Any]:
     }
     names |= {"inf": float("inf"), "nan": float("nan")}
     exec(code, names)
+    if isinstance(tree.gather, t.KeyedCombiner):
+        names["add_by_key"] = keyed.adder(tree.gather, names["combine_total"])
     return names
 
 
@@ -49,7 +52,8 @@ def python_text(tree: t.Tree) -> str:
         texts.append(text_of(Body(tree, helper), f"def helper{k}(c{scalars}):"))
     for name, function in tree.functions.items():
         edge = ", x, e" if name in ("visit", "gather", "scatter") else ""
-        edge += ", t" if name == "gather" and isinstance(tree.gather, t.RecordCombiner) else ""
+        adds = isinstance(tree.gather, t.RecordCombiner | t.KeyedCombiner)
+        edge += ", t" if name == "gather" and adds else ""
         scalars = "".join(f", l_{p.name}" for p in function.parameters)
         near = "" if name == "visit" else "v"
         texts.append(text_of(Body(tree, function, near), f"def do_{name}(c, n, v{edge}{scalars}):"))
@@ -70,6 +74,10 @@ def python_text(tree: t.Tree) -> str:
 
 
 def _combiner(tree: t.Tree, name: str, combiner: t.Combiner | None, function: t.Function | None) -> str:
+    if isinstance(combiner, t.KeyedCombiner):
+        both = t.Combiner("sum", combiner.storage).python("a", "b")
+        both = narrowed(combiner.storage, both, function.site if function else 0)
+        return f"def combine_{name}(a, b):\n    return {both}\n"
     if combiner is None or combiner.collects:
         return f"combine_{name} = None\n"
     if isinstance(combiner, t.RecordCombiner) and combiner.own:

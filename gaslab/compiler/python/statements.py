@@ -64,6 +64,12 @@ def write(body: Body, s: t.Stmt) -> None:
         add_outer(body, s)
     elif isinstance(s, t.AddPair):
         add_pair(body, s)
+    elif isinstance(s, t.AddByKey):
+        assert isinstance(body.tree.gather, t.KeyedCombiner)
+        combiner = body.tree.gather
+        key = narrowed(combiner.key, expr(body, s.key), s.site)
+        value = narrowed(combiner.storage, expr(body, s.value), s.site)
+        body.put(f"add_by_key(t, {key}, {value})")
     elif isinstance(s, t.Merge):
         into = "sent" if s.into == "sent" else "t"
         body.put("made = no_record()")

@@ -147,6 +147,7 @@ _ROWS = (
     # what collects, and what has parts; these have no value of their own
     Operation("list", "List", empty=None),
     Operation("set", "SortedSet", empty=None),
+    Operation("sum_by", "SumBy", empty=None),
     Operation("record", empty=None),
     Operation("own", empty=None),
 )  # fmt: skip

@@ -186,7 +186,8 @@ class Combiner:
 
     @property
     def collects(self) -> bool:
-        return self.op in LIST_KINDS
+        """Whether its totals are rows, of as many values as there are."""
+        return self.op in (*LIST_KINDS, SUM_BY)
 
     @property
     def total(self) -> str:
@@ -267,8 +268,38 @@ class RecordCombiner(Combiner):
         return sum(part.slots for part in self.parts)
 
 
+SUM_BY = "sum_by"  # the type of a total by key, and the operation
+
+
+@dataclass(frozen=True)
+class KeyedCombiner(Combiner):
+    """The sum, of type `storage`, of each key, of type `key`; only a gather has it."""
+
+    key: str = ""
+
+    @property
+    def type(self) -> str:
+        return SUM_BY
+
+    @property
+    def total(self) -> str:
+        return SUM_BY
+
+    @property
+    def value_type(self) -> str:
+        """The expression type of a sum."""
+        return STORAGE[self.storage][0]
+
+    @property
+    def key_type(self) -> str:
+        """The expression type of a key."""
+        return STORAGE[self.key][0]
+
+
 def named(kind: Type | None) -> str:
     """Return a type as errors call it."""
+    if kind == SUM_BY:
+        return "a total by key"
     if isinstance(kind, Array):
         what = "vector" if len(kind.shape) == 1 else "matrix"
         return f"a {what} of {' x '.join(map(str, kind.shape))} {kind.element}s"

@@ -347,10 +347,24 @@ class ListWord:
     site: int = -1
 
 
+@dataclass(frozen=True)
+class KeyedWord:
+    """An operation on apply's total by key.
+
+    function: ``len``, ``in(key)``, ``at(key)``, the sum of a key or 0, and ``argmax`` (may fault). In a loop
+    over the keys, which are in ascending order, ``key(i)`` and ``value(i)``, of one that is there.
+    """
+
+    function: str
+    arguments: tuple[Expr, ...]
+    type: str
+    site: int = -1
+
+
 Expr = (
     Const | Param | Shared | Aggregate | Global | VertexField | VertexAttribute | EdgeField | Forward | Local
     | Unary | Binary | Compare | Logical | Conditional | Cast | Call | CallHelper | Draw | Element | Index
-    | Reduce | Search | Categorical | PartOf | NoList | ListWord | Let | Bound
+    | Reduce | Search | Categorical | PartOf | NoList | ListWord | KeyedWord | Let | Bound
 )  # fmt: skip
 
 

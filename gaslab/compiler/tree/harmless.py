@@ -13,6 +13,7 @@ from gaslab.compiler.tree.expressions import (
     Const,
     Draw,
     Index,
+    KeyedWord,
     ListWord,
     Reduce,
     Search,
@@ -31,7 +32,7 @@ def harmless(node: Any) -> bool:
         return not (node.type == "int" and node.operand.type == "float")
     if isinstance(node, ListWord):
         return node.function == "len"
-    return not isinstance(node, CallHelper | Draw | Categorical | Index | Reduce | Search)
+    return not isinstance(node, CallHelper | Draw | Categorical | Index | KeyedWord | Reduce | Search)
 
 
 def first_signal_decides(tree: Tree) -> bool:

@@ -96,6 +96,15 @@ class AddPair:
 
 
 @dataclass(frozen=True)
+class AddByKey:
+    """The sum of *key* += *value*, in the total by key that gather contributes to."""
+
+    key: Expr
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
 class Merge:
     """The record *into* becomes the program's merge of it and of ``"made"``, which *body* fills."""
 
@@ -235,8 +244,9 @@ class Post:
 
 
 Stmt = (
-    Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
-    | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
+    Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | AddByKey | Merge | Solve
+    | ConjugateGradient | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive
+    | Post
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from gaslab.compiler.tree.expressions import (
     Const,
     EdgeField,
     Expr,
+    KeyedWord,
     ListWord,
     Local,
     Logical,
@@ -66,6 +67,11 @@ def words(tree: Tree) -> frozenset[str]:
     return frozenset(
         x.function for f in functions for x in nodes(f.body) if isinstance(x, ListWord)
     )  # fmt: skip
+
+
+def keyed_words(tree: Tree) -> frozenset[str]:
+    """Return the operations on the total by key that apply uses."""
+    return frozenset(x.function for x in nodes(tree.functions["apply"].body) if isinstance(x, KeyedWord))
 
 
 def order_seen(tree: Tree) -> bool:

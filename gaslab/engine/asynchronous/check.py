@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gaslab.compiler.tree import STEPS, Tree
+from gaslab.compiler.tree import STEPS, KeyedCombiner, Tree
 from gaslab.engine.engines import Async
 from gaslab.errors import UsageError
 
@@ -23,6 +23,7 @@ def check_program(trees: list[Tree], compiled: bool, engine: Async) -> Async:
             tree.contributed() or tree.contributed_edges()
         ),
         "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
+        "its gather sums by key": isinstance(tree.gather, KeyedCombiner),
         "it keeps lists": tree.has_lists,
         "it signals vertices by their ids": tree.signals_by_id(),
         "an aggregator after scatter belongs to supersteps; leave out after=": tree.aggregates_after_scatter,

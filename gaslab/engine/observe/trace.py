@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.compiler.tree import PAYLOAD, Combiner, RecordCombiner, element_storage, is_list
+from gaslab.compiler.tree import PAYLOAD, Combiner, KeyedCombiner, RecordCombiner, element_storage, is_list
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
 from gaslab.graph.graph import Graph
-from gaslab.ragged import Rows
+from gaslab.ragged import KeyedRows, Rows
 from gaslab.results.trace import Vertex, differ, new_row
 
 _METHODS = {  # stage of a superstep -> the method of the rows; a stage with a function has a row in any case
@@ -62,7 +62,7 @@ class VertexTrace:
     def totals(self, combiner: Combiner, ids: np.ndarray, totals: Any) -> None:
         """Record the totals of the chosen vertices among the masters *ids*."""
         for at in np.flatnonzero(np.isin(ids, list(self._found))).tolist():
-            one = totals.item(at) if isinstance(totals, Rows) else totals[at]
+            one = totals.item(at) if isinstance(totals, Rows | KeyedRows) else totals[at]
             self._found[int(ids[at])]["total"] = _total(combiner, one)
 
     def end(self, stage: str, state: RunState) -> None:
@@ -92,12 +92,16 @@ def _fields(state: RunState, v: int) -> dict[str, Any]:
 def _total(combiner: Combiner, value: Any) -> Any:
     if isinstance(combiner, RecordCombiner):
         return _parts(combiner, {p.name: value[p.name] for p in combiner.parts})
+    if isinstance(combiner, KeyedCombiner):
+        return {_value(key, combiner.key): _value(x, combiner.storage) for key, x in sorted(value)}
     if combiner.collects:  # compiled, apply brings it into order
         value = (np.unique if combiner.op == "set" else np.sort)(value).tolist()
     return _value(value, combiner.storage)
 
 
 def _nothing(combiner: Combiner) -> Any:
+    if isinstance(combiner, KeyedCombiner):
+        return {}
     return [] if combiner.collects else _total(combiner, identity(combiner))
 
 

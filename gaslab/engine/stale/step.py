@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
-from gaslab.compiler.tree import RecordCombiner, Tree
+from gaslab.compiler.tree import KeyedCombiner, RecordCombiner, Tree
 from gaslab.engine.activation import Frontier
 from gaslab.engine.gather import Gather
 from gaslab.engine.gather_apply import GatherApply
@@ -53,6 +53,7 @@ def check_program(trees: list[Tree]) -> None:
             "gather_edges" in tree.functions,
         "an aggregator after scatter would wait for the scatters of all ranks; leave out after=":
             tree.aggregates_after_scatter,
+        "its gather sums by key": isinstance(tree.gather, KeyedCombiner),
         "its gather collects lists": tree.gather is not None and tree.gather.collects,
         "an aggregator holds vertex ids, which all ranks together name": "id" in types,
     }  # fmt: skip
