@@ -94,6 +94,16 @@ class Rows:
         """The number of values in each row."""
         return self.place[:, 1]
 
+    def hold(self, data: np.ndarray) -> None:
+        """Take other values, among which `place` has been laid out anew."""
+        self._bind(self.place, data)
+
+    def values(self, ids: np.ndarray) -> np.ndarray:
+        """Return the values of rows *ids* one row behind the other, as they are stored."""
+        begin, lengths = self.place[ids].T
+        places = np.arange(int(lengths.sum())) + np.repeat(begin - np.cumsum(lengths) + lengths, lengths)
+        return self.data[places]
+
     # ---- one row, for an interpreted program ---------------------------------------------------------
 
     def item(self, v: int) -> list[Any]:
@@ -174,7 +184,9 @@ def _bytes_for(bits: int) -> int:
 
 
 def _words(values: np.ndarray) -> np.ndarray:
-    """Return the bits of *values* as unsigned numbers."""
+    """Return the bits of *values* as unsigned numbers; tuples, which stay where they are, as they are."""
+    if values.dtype.names is not None:
+        return values
     return values.view(f"u{values.itemsize}")
 
 

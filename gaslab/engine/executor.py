@@ -50,6 +50,11 @@ class Executor:
         self._scratch = Scratch(self.tree, view, graph, threads)
         view.scratch = self._scratch.table
 
+    def reserve(self, longest: int) -> None:
+        """Let the words on lists have room for one of so many values."""
+        self._scratch.reserve(longest)
+        self.view.scratch = self._scratch.table
+
     # ---- running -----------------------------------------------------------------------------------
 
     def over_masters(self, phase: str, mask: int = 0, aggregate: bool = False) -> None:

@@ -44,7 +44,7 @@ def rooms(
     """Return the most values that each vertex here can have, by list field (collective)."""
     variables = [v for v in trees[0].vertex_fields if t.is_list(v.storage)]
     elements = {t.element_storage(v.storage) for v in variables}
-    elements |= {tree.gather.storage for tree in trees if tree.gather is not None}
+    elements |= {c.storage for tree in trees for c in (tree.gather, tree.message) if c is not None}
     if "id32" in elements and graph.num_vertices > MOST_VERTICES:
         raise UsageError(
             f"{trees[0].name} collects vertex ids in lists, and in those there is room for the ids of "
@@ -114,22 +114,42 @@ class Scratch:
         if "visit" in tree.functions:  # which may come to the edges of any rank
             longest = int(graph.comm.allreduce(longest, "max"))
         size = row = 0
+        if tree.collects_messages:
+            assert tree.message is not None
+            size = dtype_of(tree.message.storage).itemsize
         if gather is not None:
-            size = dtype_of(gather.storage).itemsize
+            size = max(size, dtype_of(gather.storage).itemsize)
             every = np.zeros(graph.local.num_local, np.int64)
             if every.size:
                 row = int(row_lengths(view, None, every).max())
                 longest = max(longest, int(degrees(graph.local, view.gather_edges).max()))
-        work = (48 if words(tree) & {"mode", "mex"} else size) * longest
+        marks = graph.num_vertices if marked_field(tree) is not None else 0
+        words_ = 0 if marks > MOST_MARKS else (marks >> 6) + 1
+        self._size, self._counts, self._longest = size, bool(words(tree) & {"mode", "mex"}), longest
+        self._room = [
+            [np.empty(row * size + 8, np.uint8), self._work(), np.zeros(words_, np.uint64)]
+            for _ in range(threads)
+        ]
+        self._show()
+
+    def reserve(self, longest: int) -> None:
+        """Make room for operations on lists of so many values."""
+        if longest > self._longest:
+            self._longest = max(longest, 2 * self._longest)
+            for room in self._room:
+                room[1] = self._work()
+            self._show()
+
+    def _work(self) -> np.ndarray:
+        """Return a thread's room for operations on lists."""
+        size, longest = self._size, self._longest
+        work = (48 if self._counts else size) * longest
         if 0 < size < 4:  # narrow values are sorted by counting them: `gl_sort_narrow`, `gl_sort_dense`
             work = max(work, 5 * min(64 * longest, 1 << 16))
             work = max(work, 8 * min(2 * longest, 1 << 16) + size * (longest + 16))
-        marks = graph.num_vertices if marked_field(tree) is not None else 0
-        words_ = 0 if marks > MOST_MARKS else (marks >> 6) + 1
-        self._room = [
-            (np.empty(row * size + 8, np.uint8), np.empty(work + 64, np.uint8), np.zeros(words_, np.uint64))
-            for _ in range(threads)
-        ]
+        return np.empty(work + 64, np.uint8)
+
+    def _show(self) -> None:
         table = [[a.ctypes.data if a.size else 0 for a in room] for room in self._room]
         self.table = np.array(table, np.uintp)
 

@@ -48,8 +48,8 @@ class RunState:
     active_bits: np.ndarray  # uint64, written only before a pull that needs it
     signalled: np.ndarray  # uint8
     signal_blocks: np.ndarray  # uint8, one per 2**SIGNAL_BLOCK vertices
-    message: np.ndarray | None  # identities where no message waits
-    message_next: np.ndarray | None  # the same, but where apply sends messages: those it sends
+    message: np.ndarray | Rows | None  # identities where no message waits; rows of masters, if collected
+    message_next: np.ndarray | Rows | None  # the same, but where apply sends messages: those it sends
     priority: np.ndarray | None  # int64, where signals have priorities
     gather_way: np.ndarray | None  # uint8: each vertex's directions, where it chooses them itself
     scatter_way: np.ndarray | None
@@ -109,7 +109,9 @@ class RunState:
         # Mirrors have the masters' values of a field with one value for all.
         fresh = {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
         message, priority = None, np.full(n, NEVER) if tree.by_priority else None
-        if tree.message is not None:
+        if tree.message is not None and tree.message.collects:
+            message = new_rows(np.zeros(graph.local.num_masters, np.int64), tree.message.storage)
+        elif tree.message is not None:
             message = np.empty(n, total_dtype(tree.message))
             if first is None:
                 message[:] = identity(tree.message)
@@ -181,7 +183,10 @@ class RunState:
 
     def empty_messages(self) -> None:
         """Fill the messages with nothing, at the begin of a phase in which a vertex runs."""
-        if not self.has_messages and self.message is not None and self.tree.message is not None:
+        if isinstance(self.message, Rows):
+            if not self.has_messages:
+                self.message.lengths[:] = 0
+        elif not self.has_messages and self.message is not None and self.tree.message is not None:
             self.message[:] = identity(self.tree.message)
             if self.message_next is not None and self.message_next is not self.message:
                 self.message_next[:] = self.message

@@ -156,6 +156,15 @@ GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
     return @OF(((const @T *)x.at)[i]);
 }
 """,
+    "gl_position": """\
+GL_INLINE int64_t gl_position_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
+    if (__builtin_expect((uint64_t)i >= (uint64_t)x.length, 0)) {
+        if (i >= 0 || i < -x.length) gl_raise(c, GL_FAULT_INDEX, site);
+        i += x.length;
+    }
+    return i;
+}
+""",
     "gl_among": """\
 GL_INLINE _Bool gl_among_@S(@E y, gl_list x) {
     const @T *at = x.at, z = @AS(y);

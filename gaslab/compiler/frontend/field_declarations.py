@@ -191,7 +191,7 @@ class _Group:
         storage = storage_of(annotation)
         if rank and extra:
             storage = storage_of(float if extra.dtype is None else extra.dtype)
-            if storage is None or storage == "id":
+            if storage is None or (storage == "id" and self.kind != "Vertex"):
                 raise place.value_error(f"has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
         if storage is None:
             raise place.type_error(f"is {_text(annotation)}; write {_advice(annotation)}")
@@ -206,7 +206,9 @@ class _Group:
         shape = self.shape(extra, rank, place) if extra else ()
         if extra is not None:
             sync = self.sync(extra.sync, rank, storage, place)
-            default = t.REQUIRED if storage == "id" and type(extra.init) is int else extra.init
+            default = extra.init
+            if storage == "id" and type(extra.init) is int:  # nothing is said
+                default = program.NOBODY if shape else t.REQUIRED
             if storage == "bool" and type(default) is int and default == 0:
                 default = False  # what gl.field starts from where nothing is said
         if default is not t.REQUIRED:
@@ -266,6 +268,8 @@ class _Group:
         if mark not in [row.name for row in rows]:
             words = one_of(f"gl.{row.name.upper()}" for row in rows)
             raise place.source.error(place.at, f"sync of {place.what} is {shown(mark)}; write {words}")
+        if rank and storage == "id":
+            raise place.error("is an array of vertex ids, which cannot be additive; leave out sync=")
         if rank and self.kind == "Edge":
             raise place.error("is an array, which cannot be additive on edges; leave out sync=")
         if self.kind not in ("Vertex", "Edge"):
@@ -279,6 +283,8 @@ class _Group:
     def list_variable(self, name: str, storage: str, place: _Place) -> t.Variable:
         if self.kind not in ("Vertex", "Edge"):
             raise place.type_error(f"is {t.named(storage)}; only vertices and edges have such fields")
+        if t.element_storage(storage) in t.TUPLES:
+            raise place.type_error("is a list of tuples, which messages alone are; write a list for each member")
         if (why := refused_elements(storage)) is not None:
             raise place.type_error(f"is {t.named(storage)}; {why}")
         if self.kind == "Edge":

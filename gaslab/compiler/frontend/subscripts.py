@@ -11,6 +11,7 @@ from gaslab.compiler.frontend.dispatch import reads, value_of
 from gaslab.compiler.frontend.list_words import item
 from gaslab.compiler.frontend.pairs import pair_item
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.tuples import tuple_item
 from gaslab.compiler.frontend.value_checks import no_array
 from gaslab.compiler.frontend.values import ArrayValue
 
@@ -20,6 +21,9 @@ def subscript(scope: Scope, node: ast.Subscript) -> Any:
     item_of_pair = pair_item(scope, node)
     if item_of_pair is not None:
         return item_of_pair
+    member = tuple_item(scope, node)
+    if member is not None:
+        return member
     base = value_of(scope, node.value)
     if t.is_list(base.type):
         return item(scope, base, node)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gaslab.compiler import tree as t
 from gaslab.compiler.python import rng
 from gaslab.compiler.python.body import Body
@@ -136,6 +138,9 @@ def signal(body: Body, s: t.Signal) -> None:
         return
     if s.target not in t.ENDS:
         raise unknown("interpret", s)
+    if body.tree.collects_messages and s.sends:
+        signal_by_id(body, replace(s, to=t.VertexAttribute(s.target, "id", "id")))
+        return
     at, place = t.ENDS[s.target], "message_next" if body.function.name == "apply" else "message"
     if s.parts is not None:
         body.put(f"sent = c.message_at(c.{place}, {at})")
@@ -156,7 +161,7 @@ def priority_of(body: Body, s: t.Signal) -> str:
 
 def signal_by_id(body: Body, s: t.Signal) -> None:
     assert s.to is not None
-    message = priority = "None"
+    message = "None"
     if s.parts is not None:
         body.put("sent = c.no_message()")
         block(body, s.parts)
@@ -164,9 +169,12 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
     if s.message is not None:
         assert body.tree.message is not None
         message = narrowed(body.tree.message.storage, expr(body, s.message), s.site)
-    if body.tree.by_priority:
-        priority = priority_of(body, s)
+    if s.members:
+        assert body.tree.message is not None
+        values = zip(t.TUPLES[body.tree.message.storage], s.members, strict=True)
+        message = f"({', '.join(narrowed(one, expr(body, x), s.site) for one, x in values)})"
     place = "message_next" if body.function.name == "apply" else "message"
+    priority = priority_of(body, s) if body.tree.by_priority else "None"
     body.put(f"c.signal_id({expr(body, s.to)}, {message}, {priority}, c.{place}, {s.site})")
 
 

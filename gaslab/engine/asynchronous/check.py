@@ -23,6 +23,7 @@ def check_program(trees: list[Tree], compiled: bool, engine: Async) -> Async:
             tree.contributed() or tree.contributed_edges()
         ),
         "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
+        "its messages are lists": tree.collects_messages,
         "it keeps lists": tree.has_lists,
         "it signals vertices by their ids": tree.signals_by_id(),
         "it looks up fields by id": bool(tree.lookups),

@@ -52,6 +52,7 @@ def check_program(trees: list[Tree]) -> None:
         "gather_edges is a method, and mirrors gather before they know its answer":
             "gather_edges" in tree.functions,
         "its gather collects lists": tree.gather is not None and tree.gather.collects,
+        "its messages are lists": tree.collects_messages,
         "an aggregator holds vertex ids, which all ranks together name": "id" in types,
     }  # fmt: skip
     for reason, holds in reasons.items():

@@ -11,6 +11,7 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.engine.activation import Frontier
+from gaslab.engine.collected import Collected
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.gather import Gather, MirrorSums
 from gaslab.engine.gather_apply import GatherApply
@@ -62,6 +63,8 @@ class Synchronous:
     def resume(self) -> None:
         """Resume from a state read by `state_arrays.from_arrays` (collective)."""
         self.state.aggregates = self.executor.aggregates.values(self.state.aggregate_row)
+        if self.delivery is not None and isinstance(self.delivery.remote, Collected):
+            self.delivery.remote.show()
         self._show_state()
 
     def _show_state(self) -> None:
