@@ -75,10 +75,9 @@ class Collected:
         frontier.signal(state.signalled, state.signal_blocks, signalled)
 
     def show(self, longest: int | None = None) -> None:
-        """Let programs see the state's messages, of which the longest list has so many."""
-        view, rows = self.executor.view, self.state.message
+        """Let programs have room to sort the state's messages, of which the longest list has so many."""
+        rows = self.state.message
         assert isinstance(rows, Rows)
-        view.message = view.message_next = rows
         self.executor.reserve(int(rows.lengths.max(initial=0)) if longest is None else longest)
 
     def _waiting(self, rows: Rows) -> np.ndarray:

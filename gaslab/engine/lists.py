@@ -1,7 +1,9 @@
 """Lists in a run: the room of their rows, the threads' scratch space, initial values, the answer.
 
 The values of a list field are gather totals, other list fields and initial values; a total has at most as
-many elements as its vertex has edges. So the room of every row is known before the run, and no row grows.
+many elements as its vertex has edges. So the room of every row is known before the run. Fields that a program
+appends to, or that take its messages, grow (`GrowingRows`): threads keep apart what their rows have no room for,
+and it is put into its place behind each phase.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gaslab._kernels import phase_runner, ragged
+from gaslab._kernels.outbox import Outboxes
 from gaslab.compiler import tree as t
 from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
@@ -20,7 +23,7 @@ from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NOBODY, OUT
-from gaslab.ragged import NOBODY_32, RaggedColumn, Rows
+from gaslab.ragged import NOBODY_32, GrowingRows, RaggedColumn, Rows
 from gaslab.replication.exchange import Exchange, Section
 from gaslab.results.result import Result, vertex_names
 
@@ -56,7 +59,7 @@ def rooms(
     sources = _sources(trees)
     for variable in variables:
         room = np.zeros(local.num_local, np.int64)
-        for source in sources[variable.name]:
+        for source in sources[variable.name] - ({ALL, IN, OUT} if variable.name in trees[0].growing else set()):
             if isinstance(source, int):
                 np.maximum(room, degrees(local, source if graph.directed else ALL), out=room)
             elif isinstance(lists := initial.get(source), InitialLists):
@@ -105,6 +108,7 @@ class Scratch:
 
     def __init__(self, tree: t.Tree, view: phase_runner.View, graph: Graph, threads: int) -> None:
         self.table: np.ndarray | None = None
+        self._growing: list[GrowingRows] = []
         if not tree.has_lists:
             return
         gather = tree.gather if tree.gather is not None and tree.gather.collects else None
@@ -130,7 +134,16 @@ class Scratch:
             [np.empty(row * size + 8, np.uint8), self._work(), np.zeros(words_, np.uint64)]
             for _ in range(threads)
         ]
+        self._threads, self._growing = threads, [x for x in view.vertex if isinstance(x, GrowingRows)]
+        self._boxes = Outboxes(threads * len(self._growing), 1)
         self._show()
+
+    def settle(self) -> None:
+        """Give fields the lists that have outgrown their rows."""
+        for k, rows in enumerate(self._growing):
+            for box in self._boxes.take_bytes(k, len(self._growing)):
+                rows.absorb(box)
+            self.reserve(rows.most)
 
     def reserve(self, longest: int) -> None:
         """Make room for operations on lists of so many values."""
@@ -150,8 +163,15 @@ class Scratch:
         return np.empty(work + 64, np.uint8)
 
     def _show(self) -> None:
-        table = [[a.ctypes.data if a.size else 0 for a in room] for room in self._room]
-        self.table = np.array(table, np.uintp)
+        boxes, count = self._boxes.table, len(self._growing)
+        step = boxes.size // (self._threads * count) * count if count else 0
+        table = [
+            [*(a.ctypes.data if a.size else 0 for a in room), boxes.ctypes.data + t * step if count else 0]
+            for t, room in enumerate(self._room)
+        ]
+        if self.table is None:
+            self.table = np.empty((len(table), 4), np.uintp)  # which stays where it is
+        self.table[:] = table
 
 
 def row_lengths(view: phase_runner.View, ids: np.ndarray | None, lengths: np.ndarray) -> np.ndarray:

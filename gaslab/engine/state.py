@@ -93,7 +93,8 @@ class RunState:
                 values = first.fields[k]
             elif is_list(variable.storage):
                 assert rooms is not None
-                values = new_rows(rooms[variable.name], element_storage(variable.storage))
+                grows = variable.name in tree.growing
+                values = new_rows(rooms[variable.name], element_storage(variable.storage), grows)
             elif isinstance(default, Draw):
                 assert starts is not None
                 values = starts.of_vertices(default, k, dtype_of(variable.storage), variable.shape)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gaslab.compiler.tree import TUPLES, WIDE, Combiner, RecordCombiner, Tree
 from gaslab.language.fields import RANGES
-from gaslab.ragged import Rows
+from gaslab.ragged import GrowingRows, Rows
 
 
 def dtype_of(storage: str) -> np.dtype:
@@ -20,9 +20,10 @@ def dtype_of(storage: str) -> np.dtype:
     return np.dtype({"id": "int64", "id32": "uint32"}.get(storage, storage))
 
 
-def new_rows(room: np.ndarray, storage: str) -> Rows:
-    """Return empty rows of elements of a storage type, with room for so many each."""
-    return Rows(room, dtype_of(storage), of_ids=storage == "id32")
+def new_rows(room: np.ndarray, storage: str, grows: bool = False) -> Rows:
+    """Return empty rows of elements of a storage type, with room for so many each at least."""
+    kind = GrowingRows if grows else Rows
+    return kind(room, dtype_of(storage), of_ids=storage == "id32")
 
 
 def limits_of(dtype: np.dtype) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +83,18 @@ class Combiner:
             members = zip(self.storage.split(","), value, strict=True)
             return tuple(Combiner(self.op, storage)._element(one) for storage, one in members)
         return narrow(self.storage, NOBODY if isinstance(value, Nobody) else value)
+
+
+class Listed(list[Any]):
+    """A list field in a method, which may be appended to where its vertex may be written."""
+
+    def __init__(self, storage: str, values: list[Any], may_write: Callable[[], bool]) -> None:
+        super().__init__(values)
+        self._storage, self._may_write = storage.partition(":")[2], may_write
+
+    def append(self, value: Any) -> None:
+        if self._may_write():
+            super().append(narrow(self._storage, NOBODY if isinstance(value, Nobody) else value))
 
 
 def in_order(values: Any) -> list[Any]:

@@ -77,6 +77,9 @@ def load(tree: t.Tree, k: int, vertex: str) -> str:
 
 def store(tree: t.Tree, k: int, into: str) -> str:
     """Return the statements that store a list field of ``n``, unless it is in its place already."""
+    if grown(tree, k) is not None:
+        storage = t.element_storage(tree.vertex_fields[k].storage)
+        return f"gl_put_{storage}(*(const gl_rows *)w->{into}[{k}], v, n->{field_name(tree, k)});"
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
     return (
         f"{{ const gl_rows rows = *(const gl_rows *)w->{into}[{k}]; "
@@ -84,9 +87,24 @@ def store(tree: t.Tree, k: int, into: str) -> str:
     )
 
 
-def assign(tree: t.Tree, k: int, value: str) -> str:
+def grown(tree: t.Tree, k: int) -> int | None:
+    """Return the number of a field among the lists that grow, None if it is none."""
+    names = [field.name for field in tree.vertex_fields if field.name in tree.growing]
+    return names.index(tree.vertex_fields[k].name) if tree.vertex_fields[k].name in names else None
+
+
+def append(tree: t.Tree, k: int, value: str, site: int) -> str:
+    """Return the statement that appends a value, as it is stored, to a list field of ``n``."""
+    name, storage = field_name(tree, k), t.element_storage(tree.vertex_fields[k].storage)
+    return f"n->{name} = gl_append_{storage}(c, {grown(tree, k)}, n->{name}, {value}, {site});"
+
+
+def assign(tree: t.Tree, k: int, value: str, site: int) -> str:
     """Return the statement that assigns a list field of ``n`` its new value."""
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
+    if (place := grown(tree, k)) is not None:
+        storage = t.element_storage(tree.vertex_fields[k].storage)
+        return f"n->{name} = gl_take_{storage}(c, {place}, c->{name}, n->{name}_room, {value}, {site});"
     return f"n->{name} = gl_keep(n->{name}_room, {value}, {size});"
 
 

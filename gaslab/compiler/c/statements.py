@@ -8,7 +8,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.c import distributions, outer_products, ranges, rng, stop_checks, total_in_field
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration, in_double, shared_vector
-from gaslab.compiler.c.assign import assign, drawn_value, fits
+from gaslab.compiler.c.assign import append, assign, drawn_value, fits
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr
 from gaslab.compiler.c.names import c_string, is_bounded, is_zero, narrowed
@@ -60,6 +60,8 @@ def nested(body: Body, head: str, statements: tuple[t.Stmt, ...]) -> None:
 def write(body: Body, s: t.Stmt) -> None:
     if isinstance(s, t.Assign):
         assign(body, s)
+    elif isinstance(s, t.Append):
+        append(body, s)
     elif isinstance(s, t.If) and (drawn := drawn_value(s)):
         assign(body, drawn)
     elif isinstance(s, t.If):

@@ -9,7 +9,7 @@
     method       a phase, and helpers: what phases call, made for the types it is called with
     body         types of locals, then the tree: one walk over the statements, each time
     scope        the state of one function while it is read; an argument of every construct
-    statements   a function for each kind of statement   (assign, additive, records, signals, caching)
+    statements   a function for each kind of statement   (assign, growing, additive, records, signals, caching)
     dispatch     a function for each kind of expression  (names, subscripts, conditions, operators, calls)
 """
 
@@ -22,6 +22,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.caching import check_caching
 from gaslab.compiler.frontend.counts import counting
 from gaslab.compiler.frontend.declare import PHASES, Declared, declare
+from gaslab.compiler.frontend.growing import with_growing
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method
 from gaslab.compiler.frontend.program_rules import check_declared, check_tree
@@ -54,10 +55,11 @@ def parse_phases(
     of edges are kept in 64 bits, whatever is known of them.
     """
     phases = declare_phases(cls, shapes)
-    trees = (
-        _tree(d, debugging, k, many_edges) for k, d in enumerate(phases or [declare(cls, shapes=shapes)])
+    declared = phases or [declare(cls, shapes=shapes)]
+    trees = tuple(
+        replace(_tree(d, debugging, k, many_edges), in_phases=bool(phases)) for k, d in enumerate(declared)
     )
-    return tuple(replace(tree, in_phases=bool(phases)) for tree in trees)
+    return with_growing(trees, declared)
 
 
 def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combiner | None:

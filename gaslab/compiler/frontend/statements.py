@@ -19,6 +19,7 @@ from gaslab.compiler.frontend.assign import (
 from gaslab.compiler.frontend.caching import WORDS, post
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.growing import append
 from gaslab.compiler.frontend.records import contributed_parts
 from gaslab.compiler.frontend.scope import Paths, Scope
 from gaslab.compiler.frontend.signals import signal
@@ -79,6 +80,8 @@ def do_expression(scope: Scope, node: ast.Expr) -> list[t.Stmt]:
         role = scope.role(value.func.value)
         if role is not None:
             return [signal(scope, value, role)]
+    if isinstance(value, ast.Call) and (appended := append(scope, value)) is not None:
+        return [appended]
     if isinstance(value, ast.Call) and scope.lookup(value.func) is program.stop:
         return [stop_statement(scope, value)]
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in WORDS:
@@ -219,7 +222,9 @@ def for_list(scope: Scope, node: ast.For, x: t.Expr) -> list[t.Stmt]:
     else:
         assert isinstance(node.target, ast.Name)
         first = [store_local(scope, node.target, list_words.at(scope, x, position, node), node, node.target)]
+    scope.looped.append(ast.unparse(node.iter))
     body, breaks = loop_body(scope, node.body)
+    scope.looped.pop()
     scope.assigned = meet([before, *breaks])
     length = list_words.length(x)
     return [

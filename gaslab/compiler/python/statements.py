@@ -45,6 +45,8 @@ def nested(body: Body, head: str, statements: tuple[t.Stmt, ...]) -> None:
 def write(body: Body, s: t.Stmt) -> None:
     if isinstance(s, t.Assign):
         assign(body, s)
+    elif isinstance(s, t.Append):
+        append(body, s)
     elif isinstance(s, t.If):
         nested(body, f"if {expr(body, s.test)}", s.body)
         rest = s.otherwise
@@ -230,6 +232,17 @@ def assign(body: Body, s: t.Assign) -> None:
             store_unless_initial(body, target.index, store, value)
         else:
             body.put(store)
+
+
+def append(body: Body, s: t.Append) -> None:
+    k = s.target.index
+    storage = t.element_storage(body.tree.vertex_fields[k].storage)
+    value = narrowed(storage, expr(body, s.value), s.site)
+    store = f"n[{k}] = [*n[{k}], {value}]"
+    if body.function.name == "init":
+        store_unless_initial(body, k, store, value)
+    else:
+        body.put(store)
 
 
 def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:

@@ -90,6 +90,7 @@ class Tree:
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # see `gaslab.language.rng.RNGS`
     precision: str = "float64"  # the storage type of the floats it computes with
+    growing: frozenset[str] = frozenset()  # list fields of vertices that a phase makes longer than is known before
 
     @property
     def own(self) -> declared.RecordCombiner | None:

@@ -27,6 +27,15 @@ class Assign:
 
 
 @dataclass(frozen=True)
+class Append:
+    """``v.field.append(value)``: a list field of ``v`` becomes one longer, in init and apply."""
+
+    target: VertexField
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
 class If:
     test: Expr
     body: tuple[Stmt, ...]
@@ -236,7 +245,7 @@ class Post:
 
 
 Stmt = (
-    Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
+    Assign | Append | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
     | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
 )  # fmt: skip
 
