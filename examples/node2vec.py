@@ -1,14 +1,15 @@
-"""node2vec: random walks of second order, which turn back with weight 1 / p and go outwards with weight 1 / q.
+"""node2vec: random walks of second order, which turn back with weight 1 / p and go away with weight 1 / q.
 
 A walker that has come from `came` to a vertex chooses a neighbour of it: `came` itself by the weight 1 / p, a
-neighbour of `came` by 1, any other by 1 / q (Grover, Leskovec, "node2vec: Scalable feature learning for networks",
-KDD 2016). A small p keeps walks near, a small q drives them away.
+neighbour of `came` by 1, any other by 1 / q (Grover, Leskovec, "node2vec: Scalable feature learning for
+networks", KDD 2016). A small p keeps walks near, a small q drives them away.
 
 No vertex knows its neighbours' neighbours. So a step is drawn by rejection (Yang, Zhang, Wang, Ma, Chen,
-"KnightKing: A fast distributed graph random walk engine", SOSP 2019): a neighbour is proposed, all alike, with a
-number below the largest weight, and taken if that is below its own weight. Mostly this can be said at once; where it
-hangs on whether the proposed vertex is a neighbour of `came`, the walker goes there and asks, and is sent back if
-the answer is no. So walks of `steps` steps take about as many supersteps, a few more where p and q are far from 1.
+"KnightKing: A fast distributed graph random walk engine", SOSP 2019): a neighbour is proposed, all alike,
+with a number below the largest weight, and taken if that is below its own weight. Mostly this can be said at once;
+where it hangs on whether the proposed vertex is a neighbour of `came`, the walker goes there and asks, and is
+sent back if the answer is no. So walks take about as many supersteps as steps, a few more where p and q are
+far from 1.
 
 The graph is undirected; parallel edges count once.
 
@@ -39,8 +40,10 @@ class Node2Vec(gl.VertexProgram):
     def keep(self, v: Vertex, total: gl.SortedSet[gl.VertexId]) -> None:
         v._near = total
 
-    def walk(self, v: Vertex, message: gl.List[tuple[gl.VertexId, int, gl.VertexId, gl.VertexId]]) -> None:
-        """Messages are (walker, its steps so far, the vertex it comes from, and the one before if it asks)."""
+    def walk(
+        self, v: Vertex, message: gl.List[tuple[gl.VertexId, int, gl.VertexId, gl.VertexId]]
+    ) -> None:
+        """Messages: a walker, its steps so far, the vertex it comes from, the one before that if it asks."""
         if self.superstep == 1 and len(v._near) > 0:
             v.trace[0] = v._near[gl.integers(len(v._near))]
             self.signal(v.trace[0], (v.id, 1, v.id, gl.NOBODY))

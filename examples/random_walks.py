@@ -1,10 +1,11 @@
 """Random walks from every vertex, with their traces: what DeepWalk and other embeddings learn from.
 
 A walker begins at each vertex and takes `steps` steps, each along an out-edge that is as likely as the others
-(Perozzi, Al-Rfou, Skiena, "DeepWalk: Online learning of social representations", KDD 2014). The messages of a
-vertex are a list: the walkers that come to it, and what others write home about its own walker. So many walkers
-may meet at one vertex, and each is moved on by a draw of its own. Lists are sorted, so the walks are the same
-on any ranks, threads and cuts. `steps` steps take `steps` + 2 supersteps: the first collects the neighbours.
+(Perozzi, Al-Rfou, Skiena, "DeepWalk: Online learning of social representations", KDD 2014). The messages of
+a vertex are a list: the walkers that come to it, and what others write home about its own walker. So many
+walkers may meet at one vertex, and each is moved on by a draw of its own. Lists are sorted, so the walks are
+the same on any ranks, threads and cuts. They take two supersteps more than `steps`: the first collects the
+neighbours.
 A trace ends where no edge leads on; the rest of it is no vertex.
 
     mpiexec -n 2 python examples/random_walks.py

@@ -1,7 +1,7 @@
 """Lists of different length: `Rows`, a program's field of them, and `RaggedColumn`, a graph's of edges.
 
-`Rows` are the ``gl_rows`` of the ABI; an interpreted program has them as Python lists. `GrowingRows` are those of
-fields that a program appends to.
+`Rows` are the ``gl_rows`` of the ABI; an interpreted program has them as Python lists. `GrowingRows` are
+those of fields that a program appends to.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Collected:
         self._wait = tree.by_priority or not tree.by_signal
 
     def pack(self) -> Packed:
-        """Return the records in the outboxes for other ranks' masters, by rank; those for masters here stay."""
+        """Return the records in the outboxes for other ranks' masters, by rank; others stay here."""
         records, comm = self._outbox.take(), self.exchange.comm
         if comm.size == 1:
             self._own = records

@@ -168,10 +168,11 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             yield _way(field.name, (size, t.is_list(field.storage)), "to", mask, why, graph)
     if tree.collects_messages or tree.signals_by_id():
         yield {
-            "what": "messages" if tree.collects_messages else "signals by id", "bytes": remote_signal_dtype(tree).itemsize, "list": False,
+            "what": "messages" if tree.collects_messages else "signals by id",
+            "bytes": remote_signal_dtype(tree).itemsize, "list": False,
             "to": "to masters",
-            "why": "each by itself" + ", where nothing of the vertex is on the sender's rank"
-            * (not tree.collects_messages),
+            "why": "each by itself, as lists have it" if tree.collects_messages
+            else "each by itself, where nothing of the vertex is on the sender's rank",
         }  # fmt: skip
     for field in tree.lookups:
         assert field.lookup is not None

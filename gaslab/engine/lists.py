@@ -1,9 +1,9 @@
 """Lists in a run: the room of their rows, the threads' scratch space, initial values, the answer.
 
 The values of a list field are gather totals, other list fields and initial values; a total has at most as
-many elements as its vertex has edges. So the room of every row is known before the run. Fields that a program
-appends to, or that take its messages, grow (`GrowingRows`): threads keep apart what their rows have no room for,
-and it is put into its place behind each phase.
+many elements as its vertex has edges. So the room of every row is known before the run. Fields that a
+program appends to, or that take its messages, grow (`GrowingRows`): threads keep apart what rows have no room
+for, and it is put into its place behind each phase.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def rooms(
     sources = _sources(trees)
     for variable in variables:
         room = np.zeros(local.num_local, np.int64)
-        for source in sources[variable.name] - ({ALL, IN, OUT} if variable.name in trees[0].growing else set()):
+        for source in sources[variable.name]:
+            if isinstance(source, int) and variable.name in trees[0].growing:
+                continue
             if isinstance(source, int):
                 np.maximum(room, degrees(local, source if graph.directed else ALL), out=room)
             elif isinstance(lists := initial.get(source), InitialLists):

@@ -98,7 +98,7 @@ class Listed(list[Any]):
 
 
 def in_order(values: Any) -> list[Any]:
-    """Return values in ascending order: nan last, -0.0 before 0.0; tuples by their first member that differs."""
+    """Return values in ascending order: nan last, -0.0 before 0.0; tuples by the first that differs."""
     if any(isinstance(x, tuple) for x in values):
         return sorted(values, key=lambda x: [_place(y) for y in x])
     return sorted(values, key=_place if any(isinstance(x, float) for x in values) else None)

@@ -156,8 +156,8 @@ GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
     return @OF(((const @T *)x.at)[i]);
 }
 """,
-    # The row of a list that grows has room for a power of two of values, from four on. Where that is not enough,
-    # the list goes on in the thread's own room, behind a head: its vertex, its length, the bytes to the next.
+    # The row of a list that grows has room for a power of two of values, from four on. Where that is not
+    # enough, the list goes on in the thread's own room, behind a head: vertex, length, bytes to the next.
     "gl_capacity": """\
 GL_INLINE int64_t gl_capacity_@S(int64_t n) {
     return n <= 4 ? (n > 0) * 4 : INT64_C(1) << (64 - __builtin_clzll((uint64_t)n - 1));
@@ -176,7 +176,8 @@ static void *gl_move_@S(gl_context *c, int64_t k, gl_list x, int64_t room, int64
     const int64_t head[] = {-1, 0, bytes};
     __builtin_memcpy(at, head, HEAD);
     if (x.length)
-        __builtin_memcpy(at + HEAD, inside ? box->records + (from - first) : x.at, (uint64_t)x.length * sizeof(@T));
+        __builtin_memcpy(at + HEAD, inside ? box->records + (from - first) : x.at,
+                         (uint64_t)x.length * sizeof(@T));
     box->count += bytes;
     return at + HEAD;
 }

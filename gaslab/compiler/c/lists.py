@@ -17,7 +17,8 @@ from gaslab.compiler.tree.uses import order_seen
 from gaslab.errors import unknown
 
 _LESS_FLOAT = (
-    "{0} < {1} || ({0} == {1} && __builtin_signbit({0}) > __builtin_signbit({1})) || ({1} != {1} && {0} == {0})"
+    "{0} < {1} || ({0} == {1} && __builtin_signbit({0}) > __builtin_signbit({1})) "
+    "|| ({1} != {1} && {0} == {0})"
 )
 
 # ---- text ------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@
     method       a phase, and helpers: what phases call, made for the types it is called with
     body         types of locals, then the tree: one walk over the statements, each time
     scope        the state of one function while it is read; an argument of every construct
-    statements   a function for each kind of statement   (assign, growing, additive, records, signals, caching)
+    statements   a function for each kind of statement   (assign, additive, growing, records, signals,
+                 caching)
     dispatch     a function for each kind of expression  (names, subscripts, conditions, operators, calls)
 """
 

@@ -59,7 +59,8 @@ def combiner(
         if (why := refused_elements(storage)) is not None:
             raise source.error(node, why)
         if t.element_storage(storage) in t.TUPLES and name != "message":
-            raise source.error(node, f"{what} is a list of tuples, which messages alone are; write gl.List[int]")
+            text = f"{what} is a list of tuples, which messages alone are; write gl.List[int]"
+            raise source.error(node, text)
         return t.Combiner(storage.partition(":")[0], t.element_storage(storage))
     mark = mark_of(annotation, program.Combine)
     if mark is None:

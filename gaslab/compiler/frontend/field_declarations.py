@@ -284,7 +284,8 @@ class _Group:
         if self.kind not in ("Vertex", "Edge"):
             raise place.type_error(f"is {t.named(storage)}; only vertices and edges have such fields")
         if t.element_storage(storage) in t.TUPLES:
-            raise place.type_error("is a list of tuples, which messages alone are; write a list for each member")
+            text = "is a list of tuples, which messages alone are; write a list for each member"
+            raise place.type_error(text)
         if (why := refused_elements(storage)) is not None:
             raise place.type_error(f"is {t.named(storage)}; {why}")
         if self.kind == "Edge":

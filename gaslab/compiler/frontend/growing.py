@@ -24,11 +24,13 @@ def append(scope: Scope, node: ast.Call) -> t.Append | None:
         return None
     place, text = writable(scope, target), ast.unparse(target)
     if not t.is_list(place.type) or scope.name not in _WRITERS:
-        raise scope.error(node, f"append is for lists of v in init and apply, and this is {t.named(place.type)}")
+        what = t.named(place.type)
+        raise scope.error(node, f"append is for lists of v in init and apply, and this is {what}")
     if place.type.startswith("set:"):
         raise scope.error(node, f"{text} is a sorted set, which is gathered; declare it gl.List to append")
     if text in scope.looped:
-        raise scope.error(node, f"{text} is looped over here; append to another list, or loop over range(...)")
+        instead = "append to another list, or loop over range(...)"
+        raise scope.error(node, f"{text} is looped over here; {instead}")
     assert isinstance(place, t.VertexField)
     no_keywords(scope, node, "append")
     check_count(scope, node, "append", 1, 1)
@@ -41,7 +43,7 @@ def append(scope: Scope, node: ast.Call) -> t.Append | None:
 
 
 def with_growing(trees: tuple[t.Tree, ...], declared: Iterable[Declared]) -> tuple[t.Tree, ...]:
-    """Return the phases of a program, each knowing the lists that grow in any; raises where far ones read them."""
+    """Return the phases of a program, each knowing the lists that grow; raises where edges read them."""
     fields, found = trees[0].vertex_fields, set[str]()
     for _ in range(len(fields) + 1):  # as often as a list can be handed on
         for tree in trees:
@@ -79,6 +81,6 @@ def _check_readers(tree: t.Tree, declared: Declared, growing: set[str]) -> None:
             if {f"v.{field}", f"nbr.{field}"} & function.reads:
                 raise declared.error(
                     name,
-                    f"{field!r} is a list that grows, which only its own vertex reads, in init, apply and active; "
-                    f"copy what {name} needs into another field",
+                    f"{field!r} is a list that grows, which only its own vertex reads, in init, apply and "
+                    f"active; copy what {name} needs into another field",
                 )

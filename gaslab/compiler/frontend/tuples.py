@@ -1,4 +1,4 @@
-"""Lists of tuples, which messages may be: ``for a, b in message``, ``a, b = message[k]``, ``message[k][0]``."""
+"""Lists of tuples, as messages may be: ``for a, b in message``, ``a, b = message[k]``, ``message[k][0]``."""
 
 from __future__ import annotations
 

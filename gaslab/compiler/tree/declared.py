@@ -147,9 +147,9 @@ class Variable:
 class Combiner:
     """A commutative, associative operation, a row of `combiners`, on one storage type.
 
-    ``list`` and ``set`` collect values of that type; gathers and messages have these. Of two parts ``argmin`` and
-    ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of a
-    part that starts from `start`.
+    ``list`` and ``set`` collect values of that type; gathers and messages have these. Of two parts ``argmin``
+    and ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of
+    a part that starts from `start`.
     """
 
     op: str

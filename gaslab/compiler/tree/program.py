@@ -90,7 +90,7 @@ class Tree:
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # see `gaslab.language.rng.RNGS`
     precision: str = "float64"  # the storage type of the floats it computes with
-    growing: frozenset[str] = frozenset()  # list fields of vertices that a phase makes longer than is known before
+    growing: frozenset[str] = frozenset()  # list fields that a phase makes longer than is known before
 
     @property
     def own(self) -> declared.RecordCombiner | None:
@@ -247,8 +247,8 @@ class Tree:
 
     @cached_property
     def can_pull(self) -> bool:
-        """Whether targets may run scatter: not where it writes what is others', sees an edge once, has vectors
-        that a vertex computes for all of its edges, or sends what is collected.
+        """Whether targets may run scatter: not where it writes what is others', sees an edge once, has
+        vectors that a vertex computes for all of its edges, or sends what is collected.
         """
         itself = any(signal.target != "nbr" for signal in self.signals("scatter"))
         mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))

@@ -245,8 +245,9 @@ class Post:
 
 
 Stmt = (
-    Assign | Append | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve | ConjugateGradient
-    | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive | Post
+    Assign | Append | If | While | ForRange | Each | AddPart | AddOuter | AddPair | Merge | Solve
+    | ConjugateGradient | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive
+    | Post
 )  # fmt: skip
 
 
