@@ -6,7 +6,7 @@ networks", KDD 2016). A small p keeps walks near, a small q drives them away.
 
 No vertex knows its neighbours' neighbours. So a step is drawn by rejection (Yang, Zhang, Wang, Ma, Chen,
 "KnightKing: A fast distributed graph random walk engine", SOSP 2019): a neighbour is proposed, all alike,
-with a number below the largest weight, and taken if that is below its own weight. Mostly this can be said at once;
+with a number below the largest weight, and taken if that is below its own. Mostly this can be said at once;
 where it hangs on whether the proposed vertex is a neighbour of `came`, the walker goes there and asks, and is
 sent back if the answer is no. So walks take about as many supersteps as steps, a few more where p and q are
 far from 1.
