@@ -105,7 +105,8 @@ class Rows:
         """Return the values of rows *ids* one row behind the other, as they are stored."""
         begin, lengths = self.place[ids].T
         places = np.arange(int(lengths.sum())) + np.repeat(begin - np.cumsum(lengths) + lengths, lengths)
-        return self.data[places]
+        found: np.ndarray = self.data[places]
+        return found
 
     # ---- one row, for an interpreted program ---------------------------------------------------------
 

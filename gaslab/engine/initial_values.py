@@ -107,7 +107,9 @@ def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") 
     if variable.storage == "id":
         if variable.shape:
             values = _rows_of_names(variable, values)
-            return gids_of(graph, variable, values.reshape(-1).tolist(), rows).reshape(values.shape)
+            found: np.ndarray = gids_of(graph, variable, values.reshape(-1).tolist(), rows)
+            found.shape = values.shape
+            return found
         names = values.tolist() if isinstance(values, np.ndarray) else list(values)
         return gids_of(graph, variable, names, rows)
     return _array(variable, values)

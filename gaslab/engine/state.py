@@ -48,8 +48,8 @@ class RunState:
     active_bits: np.ndarray  # uint64, written only before a pull that needs it
     signalled: np.ndarray  # uint8
     signal_blocks: np.ndarray  # uint8, one per 2**SIGNAL_BLOCK vertices
-    message: np.ndarray | Rows | None  # identities where no message waits; rows of masters, if collected
-    message_next: np.ndarray | Rows | None  # the same, but where apply sends messages: those it sends
+    message: Any  # an array, identities where no message waits; Rows of masters if collected; or None
+    message_next: Any  # the same, but where apply sends messages: those it sends
     priority: np.ndarray | None  # int64, where signals have priorities
     gather_way: np.ndarray | None  # uint8: each vertex's directions, where it chooses them itself
     scatter_way: np.ndarray | None
@@ -109,7 +109,8 @@ class RunState:
             next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
         # Mirrors have the masters' values of a field with one value for all.
         fresh = {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
-        message, priority = None, np.full(n, NEVER) if tree.by_priority else None
+        message: Any = None
+        priority = np.full(n, NEVER) if tree.by_priority else None
         if tree.message is not None and tree.message.collects:
             message = new_rows(np.zeros(graph.local.num_masters, np.int64), tree.message.storage)
         elif tree.message is not None:

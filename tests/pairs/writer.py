@@ -295,6 +295,9 @@ class Writer(Words):
             ]
         elif self.odds(0.5) and (kind != "bool"):
             lines += [f"if len({name}) > 0:", *self.indented(self.take(kind, f"{name}[-1]"))]
+        if name == "message":  # a list that takes a whole message grows, and edges cannot read it
+            grows = kind == "int" and op == "List" and self.has("append")
+            return [*lines, "v.grown = message"] if grows else lines
         if not self.fixed and op == "SortedSet" and kind == "id" and self.has("set field"):
             lines += [f"{n} = ({n} + gl.common({name}, v.near)) % 101", f"v.near = {name}"]
         if not self.fixed and op == "List" and kind == "int" and self.has("list field"):

@@ -29,7 +29,7 @@ def storage_of(annotation: Any) -> str | None:
         return _PLAIN.get(annotation)
     if get_origin(annotation) is Annotated:
         mark, inner = mark_of(annotation, program.Storage), annotation.__origin__
-        if mark is None and get_origin(inner) is tuple and mark_of(annotation, program.Ragged):
+        if mark is None and get_origin(inner) is tuple:
             return tuples_storage(annotation, [storage_of(one) for one in get_args(inner)])
         return list_storage(annotation, mark.name if mark else storage_of(inner))
     return None
