@@ -391,7 +391,7 @@ def _advice(annotation: Any) -> str:
         return "gl.VertexId for the id of a vertex"
     if isinstance(annotation, Unresolved):
         word = annotation.text.rpartition(".")[2]
-        known = ["VertexId", *(name for name in t.STORAGE if name.isidentifier())]
+        known = ["VertexId", *(x for x in t.STORAGE if x.isidentifier() and x not in t.TUPLES)]
         close = nearest(word, known).partition("did you mean ")[2]
         return f"{TYPES}; did you mean {close}" if close else TYPES
     return TYPES
