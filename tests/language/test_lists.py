@@ -250,7 +250,7 @@ WORDS = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(
     [
         ("bag = v.bag", "a list has no local; read the field or the total itself"),
         ("v.x = v.bag", "v.x is int but this is a list of ints"),
-        ("v.bag.append(1)", f"a list has no 'append'; {WORDS}"),
+        ("v.bag.clear()", f"a list has no 'clear'; {WORDS}"),
         ("v.x = v.bag + 1", f"this is a list of ints; {WORDS}"),
         ("v.x = abs(v.bag)", f"this is a list of ints; {WORDS}"),
         ("v.x = 1 if v.bag == total else 0", f"this is a list of ints; {WORDS}"),
