@@ -26,7 +26,7 @@ RUNS = [
     ("ratings.py", 1, 1),
     ("sweeps.py", 1, 2), ("sweeps.py", 2, 1), ("counts.py", 2, 1),
     ("cutting.py", 1, 1), ("measuring.py", 1, 2),
-    ("precision.py", 1, 1), ("draws.py", 1, 1), ("near_vectors.py", 1, 1),
+    ("precision.py", 1, 1), ("draws.py", 1, 1), ("random_walks.py", 1, 2), ("near_vectors.py", 1, 1),
     ("gathered_counts.py", 1, 1), ("out_rows.py", 1, 1), ("startup.py", 1, 1),
     ("sum_by.py", 1, 2), ("twins", 1, 1),
 ]  # fmt: skip

@@ -58,9 +58,6 @@ typedef union { double f; int64_t i; } gl_scalar;   /* bool and id are carried i
 /* A list field, or materialised lists: row k begins at value place[2k] and has place[2k + 1] of them. */
 typedef struct gl_rows { int64_t *place; void *data; } gl_rows;
 
-/* One thread's own: room for a list that is being gathered, for words on lists, a bit per vertex id. */
-typedef struct gl_scratch { void *list, *work; uint64_t *marks; } gl_scratch;
-
 /* One thread's signals to vertices without a replica on this rank: records of `size` bytes that begin with
  * the global id. `grow` makes room for more; it returns 1 where there is no memory for it. */
 typedef struct gl_outbox {
@@ -69,6 +66,11 @@ typedef struct gl_outbox {
     int32_t (*grow)(struct gl_outbox *box);
     char own_line[24];                               /* of the cache: no other thread writes here */
 } gl_outbox;
+
+/* One thread's own: room for a list that is being gathered, for words on lists, a bit per vertex id; and for each
+ * list field that grows the bytes of lists for which their rows have no room, each behind a head of three int64:
+ * its vertex (-1: not kept), its length, the bytes from this head to the next. */
+typedef struct gl_scratch { void *list, *work; uint64_t *marks; gl_outbox *grown; } gl_scratch;
 
 typedef struct gl_view {
     int64_t num_vertices, num_edges, superstep;      /* of the whole graph */

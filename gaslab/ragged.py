@@ -1,7 +1,7 @@
 """Lists of different length: `Rows`, a program's field of them, and `RaggedColumn`, a graph's of edges.
 
 `Rows` are the ``gl_rows`` of the ABI; an interpreted program has them as Python lists. `KeyedRows` are totals
-by key, of keys and of their sums.
+by key, of keys and of their sums; `GrowingRows` are those of fields that a program appends to.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Rows:
 
     def _bind(self, place: np.ndarray, data: np.ndarray) -> None:
         self.place, self.data, self._words = place, data, _words(data)
-        self._table = np.array([place.ctypes.data, data.ctypes.data], np.uintp)
+        if not hasattr(self, "_table"):
+            self._table = np.empty(2, np.uintp)  # which stays where it is
+        self._table[:] = place.ctypes.data, data.ctypes.data
 
     @classmethod
     def of(cls, lengths: np.ndarray, values: np.ndarray) -> Rows:
@@ -94,6 +96,17 @@ class Rows:
     def lengths(self) -> np.ndarray:
         """The number of values in each row."""
         return self.place[:, 1]
+
+    def hold(self, data: np.ndarray) -> None:
+        """Take other values, among which `place` has been laid out anew."""
+        self._bind(self.place, data)
+
+    def values(self, ids: np.ndarray) -> np.ndarray:
+        """Return the values of rows *ids* one row behind the other, as they are stored."""
+        begin, lengths = self.place[ids].T
+        places = np.arange(int(lengths.sum())) + np.repeat(begin - np.cumsum(lengths) + lengths, lengths)
+        found: np.ndarray = self.data[places]
+        return found
 
     # ---- one row, for an interpreted program ---------------------------------------------------------
 
@@ -193,6 +206,59 @@ class KeyedRows:
         self.values.unpack(ids, *values, behind)
 
 
+class GrowingRows(Rows):
+    """Rows that grow, each of which has room for a power of two of values, from four on, or none.
+
+    A row that needs more gets room behind the others; where there is none left, all rows move.
+    """
+
+    def __init__(self, lengths: np.ndarray, dtype: np.dtype, of_ids: bool = False) -> None:
+        super().__init__(_capacities(lengths), dtype, of_ids)
+        self._used = self.data.size
+
+    def __setitem__(self, v: int, values: list[Any]) -> None:
+        self._make_room(np.array([v], np.int32), np.array([len(values)], np.int64))
+        super().__setitem__(v, values)
+
+    def unpack(
+        self, ids: np.ndarray, lengths: np.ndarray, values: np.ndarray | Runs, behind: bool = False
+    ) -> None:
+        self._make_room(ids, lengths.astype(np.int64) + self.lengths[ids] * behind)
+        super().unpack(ids, lengths, values, behind)
+
+    def absorb(self, box: np.ndarray) -> None:
+        """Take the lists that a thread has kept apart, as ``gl_scratch`` in abi.h says."""
+        begin, ids, lengths = ragged.lists_in(box)
+        self._make_room(ids, lengths)
+        ragged.put_lists(self.place, self.data, box, begin, ids, lengths)
+
+    def _make_room(self, ids: np.ndarray, lengths: np.ndarray) -> None:
+        """Give rows *ids*, all of them others, room for so many values."""
+        short = lengths > _capacities(self.lengths[ids])
+        ids, lengths = ids[short], lengths[short]
+        if not ids.size:
+            return
+        self.most = max(self.most, int(lengths.max()))
+        room = _capacities(lengths)
+        if self._used + room.sum() <= self.data.size:
+            self.place[ids, 0] = self._used + np.cumsum(room) - room
+            self._used += int(room.sum())
+            return
+        whole = self.lengths.copy()
+        whole[ids] = lengths
+        room = _capacities(whole)
+        place, data = np.empty_like(self.place), np.empty(2 * int(room.sum()), self.data.dtype)
+        self._used = int(ragged.lay_out(place, room))
+        ragged.copy(self.place, self.data, place, data, np.arange(self.size, dtype=np.int32))
+        self._bind(place, data)
+
+
+def _capacities(lengths: np.ndarray) -> np.ndarray:
+    """Return for how many values rows of so many have room, as ``gl_capacity`` does."""
+    most = np.maximum(lengths, 4).astype(np.float64)
+    return np.where(lengths > 0, 1 << np.ceil(np.log2(most)).astype(np.int64), 0)
+
+
 def _wide(ids: np.ndarray) -> np.ndarray:
     """Return global ids of 32 bits as int64, where no vertex is the largest of these."""
     return np.where(ids == NOBODY_32, np.iinfo(np.int64).max, ids.astype(np.int64))
@@ -204,7 +270,9 @@ def _bytes_for(bits: int) -> int:
 
 
 def _words(values: np.ndarray) -> np.ndarray:
-    """Return the bits of *values* as unsigned numbers."""
+    """Return the bits of *values* as unsigned numbers; tuples, which stay where they are, as they are."""
+    if values.dtype.names is not None:
+        return values
     return values.view(f"u{values.itemsize}")
 
 

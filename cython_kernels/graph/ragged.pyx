@@ -3,6 +3,8 @@
 Row v holds ``place[v, 1]`` values from value ``place[v, 0]`` of its data on. Values are moved as bytes.
 """
 
+import numpy as np
+
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 from numpy cimport PyArray_DATA, import_array, ndarray
@@ -115,6 +117,44 @@ def copy(const int64_t[:, ::1] place, data, int64_t[:, ::1] to_place, to_data, c
         for i in range(ids.shape[0]):
             to_place[ids[i], 1] = place[ids[i], 1]
             memcpy(to + to_place[ids[i], 0] * size, source + place[ids[i], 0] * size, place[ids[i], 1] * size)
+
+
+def lists_in(const uint8_t[::1] box):
+    """Return where the lists of a ``gl_scratch.grown`` begin, of which vertices they are, and their lengths."""
+    cdef int64_t head[3]
+    cdef int64_t at, found, size = box.shape[0]
+    cdef int64_t[::1] begin, lengths
+    cdef int32_t[::1] ids
+    cdef int fill
+    begin, lengths, ids = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
+    for fill in range(2):  # first counts
+        with nogil:
+            at = found = 0
+            while at < size:
+                memcpy(head, &box[at], sizeof(head))
+                if head[0] >= 0:
+                    if fill:
+                        begin[found], lengths[found] = at + <int64_t> sizeof(head), head[1]
+                        ids[found] = <int32_t> head[0]
+                    found += 1
+                at += head[2]
+        if not fill:
+            begin, lengths = np.empty(found, np.int64), np.empty(found, np.int64)
+            ids = np.empty(found, np.int32)
+    return np.asarray(begin), np.asarray(ids), np.asarray(lengths)
+
+
+def put_lists(int64_t[:, ::1] place, data, const uint8_t[::1] box, const int64_t[::1] begin,
+              const int32_t[::1] ids, const int64_t[::1] lengths):
+    """Fill the rows *ids* with the lists of that *box* that begin there."""
+    cdef char *to = <char *> PyArray_DATA(<ndarray> data)
+    cdef int64_t size = data.itemsize
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(ids.shape[0]):
+            place[ids[i], 1] = lengths[i]
+            if lengths[i]:
+                memcpy(to + place[ids[i], 0] * size, &box[begin[i]], lengths[i] * size)
 
 
 def differ(const int64_t[:, ::1] place, data, const int64_t[:, ::1] other_place, other_data,

@@ -58,6 +58,18 @@ cdef class Outboxes:
         memcpy(box.records + box.count * box.size, PyArray_DATA(<ndarray> record), box.size)
         box.count += 1
 
+    def take_bytes(self, int first, int step):
+        """Return the bytes of boxes *first*, *first* + *step*, …, one array each, and empty these."""
+        cdef int t
+        found = []
+        for t in range(first, self.threads, step):
+            records = np.empty(self.boxes[t].count * self.boxes[t].size, dtype=np.uint8)
+            if self.boxes[t].count:
+                memcpy(PyArray_DATA(<ndarray> records), self.boxes[t].records, records.size)
+                found.append(records)
+            self.boxes[t].count = 0
+        return found
+
     def take(self):
         """Return the bytes of all records, those of the first thread first, and empty the outboxes."""
         cdef int64_t total = 0

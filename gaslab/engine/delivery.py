@@ -14,6 +14,7 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.compiler.tree import RecordCombiner
+from gaslab.engine.collected import Collected
 from gaslab.engine.edge_sums import EdgeSums
 from gaslab.engine.executor import Executor
 from gaslab.engine.mirrors import across
@@ -22,6 +23,7 @@ from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
 from gaslab.parallel.comm import Pending
 from gaslab.program import ALL, IN, OUT
+from gaslab.ragged import Rows
 from gaslab.replication.exchange import Exchange, Packed, Signals
 
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
@@ -38,9 +40,10 @@ class Delivery:
         self.executor, self.state, self.exchange = executor, state, exchange
         self.mask: int = executor.view.scatter_edges
         tree = state.tree
-        self.nothing: Any = identity(tree.message) if tree.message else None
+        collects = tree.collects_messages
+        self.nothing: Any = None if tree.message is None or collects else identity(tree.message)
         # Atomic addition of floats would make the sum depend on timing.
-        inexact = tree.message is not None and not tree.message.operation.exact
+        inexact = tree.message is not None and not (collects or tree.message.operation.exact)
         self._unordered = inexact and tree.message is not None and tree.message.type == "float"
         self._unordered |= isinstance(tree.message, RecordCombiner)  # whose parts are not written at once
         self._inexact = self._unordered or bool(tree.contributed("nbr"))  # several sources give to one target
@@ -50,10 +53,16 @@ class Delivery:
         factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
         itself = any(signal.target == "v" for signal in tree.signals("scatter"))
         self.role = across(self.mask) | (self.mask if itself else 0)  # of those that may hold signals
-        self.remote: RemoteSignals | None = None
-        if tree.signals_by_id():
+        if collects and all(signal.sends for signal in tree.signals()):
+            self.role = 0  # all are in outboxes
+        elif tree.signals_by_id():
             self.role = ALL
+        self.remote: RemoteSignals | Collected | None = None
+        if collects:
+            self.remote = Collected(executor, state, exchange)
+        elif tree.signals_by_id():
             self.remote = RemoteSignals(executor, state, exchange)
+        self._combined = None if collects else state.message  # what mirrors send with their signals
         self._applied = tree.message is not None and tree.signals_by_id("apply")
         if self._applied and self._unordered:
             executor.alone = frozenset(["gl_apply", "gl_gather_apply"])
@@ -90,7 +99,7 @@ class Delivery:
         """Bring all signals to the masters; return those signalled here, ascending, their flags cleared."""
         state = self.state
         sent = self.exchange.collect(
-            self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
+            self.role, state.signalled, state.signal_blocks, self._combined, self.nothing, state.priority
         )
         by_id = Pending() if self.remote is None else self.remote.send(self.remote.pack())
         self.receive(sent.end(), by_id.end())
@@ -100,7 +109,7 @@ class Delivery:
         """Return the signals of mirrors, and remote signals, by the master's rank."""
         state = self.state
         signals = self.exchange.pack_collect(
-            self.role, state.signalled, state.signal_blocks, state.message, self.nothing, state.priority
+            self.role, state.signalled, state.signal_blocks, self._combined, self.nothing, state.priority
         )
         return signals, {} if self.remote is None else self.remote.pack()
 
@@ -134,7 +143,9 @@ class Delivery:
         if message is None:
             return
         which = slice(self.executor.local.num_masters) if ids is None else ids
-        if following is message:
+        if isinstance(message, Rows):
+            message.lengths[which] = 0
+        elif following is message:
             message[which] = self.nothing
         elif self._applied:
             assert following is not None

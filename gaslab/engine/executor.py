@@ -18,6 +18,7 @@ from gaslab.graph.graph import Graph
 from gaslab.program import ALL
 
 BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
+_WRITERS = ("gl_init", "gl_init_message", "gl_apply", "gl_gather_apply")
 _PHASES_OF = {  # method -> its range functions, where they have other names
     "apply": ("gl_gather_apply",),
     "gather": ("gl_gather", "gl_combine"),
@@ -48,6 +49,10 @@ class Executor:
         self.aggregates = Aggregates(self.tree, graph)
         self._scratch = Scratch(self.tree, view, graph, threads)
         view.scratch = self._scratch.table
+
+    def reserve(self, longest: int) -> None:
+        """Let the words on lists have room for one of so many values."""
+        self._scratch.reserve(longest)
 
     # ---- running -----------------------------------------------------------------------------------
 
@@ -126,6 +131,8 @@ class Executor:
             if self.library is not None:
                 function = self.library.function(phase)
                 fault = phase_runner.run(view, function, blocks, ids, out, threads)
+                if phase in _WRITERS:
+                    self._scratch.settle()
                 if fault is not None and fault[2] < 0:
                     fault = (fault[0], _vertex_at(view, phase, ids, fault[1]), -1)
             else:

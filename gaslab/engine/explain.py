@@ -166,11 +166,13 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             one = t.element_storage(field.storage) if t.is_list(field.storage) else field.storage
             size = t.STORAGE[one][2] * math.prod(field.shape)
             yield _way(field.name, (size, t.is_list(field.storage)), "to", mask, why, graph)
-    if tree.signals_by_id():
+    if tree.collects_messages or tree.signals_by_id():
         yield {
-            "what": "signals by id", "bytes": remote_signal_dtype(tree).itemsize, "list": False,
+            "what": "messages" if tree.collects_messages else "signals by id",
+            "bytes": remote_signal_dtype(tree).itemsize, "list": False,
             "to": "to masters",
-            "why": "each by itself, where nothing of the vertex is on the sender's rank",
+            "why": "each by itself, as lists have it" if tree.collects_messages
+            else "each by itself, where nothing of the vertex is on the sender's rank",
         }  # fmt: skip
     for field in tree.lookups:
         assert field.lookup is not None
@@ -178,7 +180,8 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             "what": field.name, "bytes": 8 + t.STORAGE[field.storage][2], "list": False, "to": "to masters",
             "why": f"{field.lookup.link}.{field.lookup.field}, asked for by id where its master is elsewhere",
         }  # fmt: skip
-    totals = (("total of gather", tree.gather, gather), ("message", tree.message, across(scatter)))
+    message = None if tree.collects_messages else tree.message
+    totals = (("total of gather", tree.gather, gather), ("message", message, across(scatter)))
     for what, combiner, mask in totals:
         if combiner is not None and mask:
             why = f"{_name(combiner)} of what the edges there give, combined there first"

@@ -57,6 +57,11 @@ def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> Init
         return InitialFrontier(np.unique(gids), None)
     if tree.message is None:
         raise UsageError(f"start= has messages but {tree.name} takes none; give the ids alone")
+    if tree.collects_messages:
+        raise UsageError(
+            f"start= has messages, and those of {tree.name} are lists, which only its methods send; give the "
+            "ids alone, and let apply do in superstep 0 what the messages say"
+        )
     values = _messages(tree.message, list(start.values()), graph)
     order = np.argsort(gids)
     return InitialFrontier(gids[order], values[order])
@@ -101,6 +106,8 @@ def _column(storage: str, elements: list[Any], graph: Graph, shape: tuple[int, .
 
 def to_user_ids(values: np.ndarray, storage: str, ids: Sequence[Any]) -> list[Any]:
     """Return values with the user's *ids* for vertex ids."""
+    if values.ndim > 1 and storage == "id":
+        return [to_user_ids(row, storage, ids) for row in values]
     if storage != "id":
         return list(values) if values.ndim > 1 else values.tolist()
     return [ids[g] if 0 <= g < len(ids) else NOBODY for g in values.tolist()]

@@ -105,9 +105,24 @@ def _holds_ids(variable: Variable) -> bool:
 def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") -> np.ndarray:
     """Return values as an array; vertex ids as global ids (collective for those)."""
     if variable.storage == "id":
+        if variable.shape:
+            values = _rows_of_names(variable, values)
+            found: np.ndarray = gids_of(graph, variable, values.reshape(-1).tolist(), rows)
+            found.shape = values.shape
+            return found
         names = values.tolist() if isinstance(values, np.ndarray) else list(values)
         return gids_of(graph, variable, names, rows)
     return _array(variable, values)
+
+
+def _rows_of_names(variable: Variable, values: Any) -> np.ndarray:
+    """Return the names of vertices for a field of arrays as an array of objects, in rows of its shape."""
+    rows = [np.array(row, object) for row in (values.tolist() if isinstance(values, np.ndarray) else values)]
+    for shape in {row.shape for row in rows} - {variable.shape}:
+        raise UsageError(
+            f"init={{{variable.name!r}: ...}} has values of shape {shape}; {variable.shape} is needed"
+        )
+    return np.array(rows, object).reshape(-1, *variable.shape)
 
 
 def _array(variable: Variable, values: Any) -> np.ndarray:

@@ -1,7 +1,9 @@
 """Lists in a run: the room of their rows, the threads' scratch space, initial values, the answer.
 
 The values of a list field are gather totals, other list fields and initial values; a total has at most as
-many elements as its vertex has edges. So the room of every row is known before the run, and no row grows.
+many elements as its vertex has edges. So the room of every row is known before the run. Fields that a
+program appends to, or that take its messages, grow (`GrowingRows`): threads keep apart what rows have no room
+for, and it is put into its place behind each phase.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gaslab._kernels import phase_runner, ragged
+from gaslab._kernels.outbox import Outboxes
 from gaslab.compiler import tree as t
 from gaslab.compiler.tree.uses import marked_field, words
 from gaslab.engine.bind import converted
@@ -21,7 +24,7 @@ from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.program import ALL, IN, NOBODY, OUT
-from gaslab.ragged import NOBODY_32, RaggedColumn, Rows
+from gaslab.ragged import NOBODY_32, GrowingRows, RaggedColumn, Rows
 from gaslab.replication.exchange import Exchange, Section
 from gaslab.results.result import Result, vertex_names
 
@@ -45,8 +48,8 @@ def rooms(
     """Return the most values that each vertex here can have, by list field (collective)."""
     variables = [v for v in trees[0].vertex_fields if t.is_list(v.storage)]
     elements = {t.element_storage(v.storage) for v in variables}
-    gathers = [tree.gather for tree in trees if tree.gather is not None]
-    elements |= {one.key if isinstance(one, t.KeyedCombiner) else one.storage for one in gathers}
+    combiners = [c for tree in trees for c in (tree.gather, tree.message) if c is not None]
+    elements |= {one.key if isinstance(one, t.KeyedCombiner) else one.storage for one in combiners}
     if "id32" in elements and graph.num_vertices > MOST_VERTICES:
         raise UsageError(
             f"{trees[0].name} collects vertex ids in lists, and in those there is room for the ids of "
@@ -59,6 +62,8 @@ def rooms(
     for variable in variables:
         room = np.zeros(local.num_local, np.int64)
         for source in sources[variable.name]:
+            if isinstance(source, int) and variable.name in trees[0].growing:
+                continue
             if isinstance(source, int):
                 np.maximum(room, degrees(local, source if graph.directed else ALL), out=room)
             elif isinstance(lists := initial.get(source), InitialLists):
@@ -107,6 +112,7 @@ class Scratch:
 
     def __init__(self, tree: t.Tree, view: phase_runner.View, graph: Graph, threads: int) -> None:
         self.table: np.ndarray | None = None
+        self._growing: list[GrowingRows] = []
         if not tree.has_lists:
             return
         gather = tree.gather if tree.gather is not None and tree.gather.collects else None
@@ -117,26 +123,65 @@ class Scratch:
             longest = int(graph.comm.allreduce(longest, "max"))
         size = row = 0
         by_key = gather if isinstance(gather, t.KeyedCombiner) else None
+        sizes = [0]  # bytes of the elements that are sorted; lists of fields alone need no other room
+        if tree.collects_messages:
+            assert tree.message is not None
+            sizes.append(dtype_of(tree.message.storage).itemsize)
         if gather is not None:
             size = dtype_of(gather.storage if by_key is None else by_key.key).itemsize
+            sizes += [size] if by_key is None else [size, 8]
             every = np.zeros(graph.local.num_local, np.int64)
             if every.size:
                 row = int(row_lengths(view, None, every).max())
                 longest = max(longest, int(degrees(graph.local, view.gather_edges).max()))
-        work = (48 if words(tree) & {"mode", "mex"} else size if by_key is None else 8) * longest
-        if 0 < size < 4:  # narrow values are sorted by counting them: `gl_sort_narrow`, `gl_sort_dense`
-            work = max(work, 5 * min(64 * longest, 1 << 16))
-            work = max(work, 8 * min(2 * longest, 1 << 16) + size * (longest + 16))
         marks = graph.num_vertices if marked_field(tree) is not None else 0
         words_ = 0 if marks > MOST_MARKS else (marks >> 6) + 1
+        self._sizes, self._counts, self._longest = sizes, bool(words(tree) & {"mode", "mex"}), longest
+        self._keyed = [] if by_key is None else [KeyedRoom(by_key, row, longest) for _ in range(threads)]
         self._room = [
-            (np.empty(row * size + 8, np.uint8), np.empty(work + 64, np.uint8), np.zeros(words_, np.uint64))
+            [np.empty(row * size + 8, np.uint8), self._work(), np.zeros(words_, np.uint64)]
             for _ in range(threads)
         ]
-        table = [[a.ctypes.data if a.size else 0 for a in room] for room in self._room]
-        self.table = np.array(table, np.uintp)
-        if by_key is not None:
-            self._keyed = [KeyedRoom(by_key, row, longest) for _ in range(threads)]
+        self._threads, self._growing = threads, [x for x in view.vertex if isinstance(x, GrowingRows)]
+        self._boxes = Outboxes(threads * len(self._growing), 1)
+        self._show()
+
+    def settle(self) -> None:
+        """Give fields the lists that have outgrown their rows."""
+        for k, rows in enumerate(self._growing):
+            for box in self._boxes.take_bytes(k, len(self._growing)):
+                rows.absorb(box)
+            self.reserve(rows.most)
+
+    def reserve(self, longest: int) -> None:
+        """Make room for operations on lists of so many values."""
+        if longest > self._longest:
+            self._longest = max(longest, 2 * self._longest)
+            for room in self._room:
+                room[1] = self._work()
+            self._show()
+
+    def _work(self) -> np.ndarray:
+        """Return a thread's room for operations on lists."""
+        longest, work = self._longest, 0
+        for size in self._sizes:
+            work = max(work, (48 if self._counts else size) * longest)
+            if 0 < size < 4:  # narrow values are sorted by counting them: `gl_sort_narrow`, `gl_sort_dense`
+                work = max(work, 5 * min(64 * longest, 1 << 16))
+                work = max(work, 8 * min(2 * longest, 1 << 16) + size * (longest + 16))
+        return np.empty(work + 64, np.uint8)
+
+    def _show(self) -> None:
+        boxes, count = self._boxes.table, len(self._growing)
+        step = boxes.size // (self._threads * count) * count if count else 0
+        table = [
+            [*(a.ctypes.data if a.size else 0 for a in room), boxes.ctypes.data + t * step if count else 0]
+            for t, room in enumerate(self._room)
+        ]
+        if self.table is None:
+            self.table = np.empty((len(table), 4), np.uintp)  # which stays where it is
+        self.table[:] = table
+        if self._keyed:
             self.table[:, 0] = [room.table.ctypes.data for room in self._keyed]
 
 

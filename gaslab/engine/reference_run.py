@@ -131,7 +131,8 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
             continue
         if v.storage == "id":
             # Min and Max over no vertex are no vertex; in a result that is a value outside all ids.
-            values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in values]
+            flat = np.array(values, object).reshape(-1).tolist()
+            values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in flat]
         vertices[v.name] = np.array(values, dtype_of(v.storage)).reshape(-1, *v.shape)
     first = sum(comm.allgather(local.num_edges)[: comm.rank])
     mine = comm.bcast(np.argsort(in_order))[first : first + local.num_edges].tolist()

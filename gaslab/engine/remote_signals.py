@@ -13,7 +13,7 @@ import numpy as np
 
 from gaslab._kernels import frontier
 from gaslab._kernels.outbox import Outboxes
-from gaslab.compiler.python import records
+from gaslab.compiler.python import lists, records
 from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.engine.executor import Executor
 from gaslab.engine.state import RunState
@@ -35,8 +35,8 @@ class Outbox:
 
     def __init__(self, tree: Tree, threads: int) -> None:
         self.dtype = remote_signal_dtype(tree)
-        self._combiner = tree.message
-        self._nothing = identity(tree.message) if tree.message is not None else None
+        self._combiner, collects = tree.message, tree.collects_messages
+        self._nothing = None if tree.message is None or collects else identity(tree.message)
         self._boxes = Outboxes(threads, self.dtype.itemsize)
 
     @property
@@ -45,17 +45,22 @@ class Outbox:
         return self._boxes.table  # type: ignore[no-any-return]
 
     def add(self, to: int, priority: int | None, message: Any) -> None:
-        """Add the signal of an interpreted program; without a *message* it has the identity."""
+        """Add the signal of an interpreted program; without a *message* it has the identity.
+
+        Where messages are collected, a signal without one is to ``-1 - to``.
+        """
         signal = np.zeros(1, self.dtype)
-        signal["to"] = to
+        combiner = self._combiner
+        collects = combiner is not None and combiner.collects
+        signal["to"] = -1 - to if collects and message is None else to
         if priority is not None:
             signal["priority"] = priority
         if self._nothing is not None:
             signal["message"] = self._nothing
-        if isinstance(self._combiner, RecordCombiner) and message is not None:
-            records.write(self._combiner, signal["message"], 0, message)
-        elif message is not None:
-            signal["message"] = message
+        if isinstance(combiner, RecordCombiner) and message is not None:
+            records.write(combiner, signal["message"], 0, message)
+        elif combiner is not None and message is not None:
+            signal["message"] = lists.stored(message, combiner.storage)
         self._boxes.add(signal)
 
     def take(self) -> np.ndarray:

@@ -49,8 +49,8 @@ class RunState:
     active_bits: np.ndarray  # uint64, written only before a pull that needs it
     signalled: np.ndarray  # uint8
     signal_blocks: np.ndarray  # uint8, one per 2**SIGNAL_BLOCK vertices
-    message: np.ndarray | None  # identities where no message waits
-    message_next: np.ndarray | None  # the same, but where apply sends messages: those it sends
+    message: Any  # an array, identities where no message waits; Rows of masters if collected; or None
+    message_next: Any  # the same, but where apply sends messages: those it sends
     priority: np.ndarray | None  # int64, where signals have priorities
     gather_way: np.ndarray | None  # uint8: each vertex's directions, where it chooses them itself
     scatter_way: np.ndarray | None
@@ -96,7 +96,8 @@ class RunState:
                 values = first.fields[k]
             elif is_list(variable.storage):
                 assert rooms is not None
-                values = new_rows(rooms[variable.name], element_storage(variable.storage))
+                grows = variable.name in tree.growing
+                values = new_rows(rooms[variable.name], element_storage(variable.storage), grows)
             elif isinstance(default, Draw):
                 assert starts is not None
                 values = starts.of_vertices(default, k, dtype_of(variable.storage), variable.shape)
@@ -111,11 +112,15 @@ class RunState:
             next_fields.append(spare[k][1] if tree.double_buffered(variable.name) else values)
         # Mirrors have the masters' values of a field with one value for all.
         fresh = {v.name: 0 if isinstance(v.default, Draw) else ALL for v in tree.vertex_fields}
-        message, priority = None, np.full(n, NEVER) if tree.by_priority else None
+        message: Any = None
+        priority = np.full(n, NEVER) if tree.by_priority else None
         if tree.message is not None:
             alike = (state.message for state in before if same_kind(state.tree.message, tree.message))
             message = next(alike, None)
-            if message is None:
+        if tree.message is not None and message is None:
+            if tree.message.collects:
+                message = new_rows(np.zeros(graph.local.num_masters, np.int64), tree.message.storage)
+            else:
                 message = np.full(n, identity(tree.message), total_dtype(tree.message))
         following = message
         if tree.message is not None and tree.sends_to_itself:
@@ -188,7 +193,10 @@ class RunState:
 
     def empty_messages(self) -> None:
         """Fill the messages with nothing, at the begin of a phase in which a vertex runs."""
-        if not self.has_messages and self.message is not None and self.tree.message is not None:
+        if isinstance(self.message, Rows):
+            if not self.has_messages:
+                self.message.lengths[:] = 0
+        elif not self.has_messages and self.message is not None and self.tree.message is not None:
             self.message[:] = identity(self.tree.message)
             if self.message_next is not None and self.message_next is not self.message:
                 self.message_next[:] = self.message

@@ -40,7 +40,11 @@ def to_arrays(state: RunState, local: LocalGraph, written: Sequence[int]) -> Arr
         found["initial"] = _flags(state.initial, local.num_masters)
     if state.message is not None:
         state.empty_messages()
-        found["message"] = state.message[masters].copy()
+        if isinstance(state.message, Rows):
+            found["message lengths"] = state.message.lengths.copy()
+            found["message"] = state.message.values(np.arange(local.num_masters))
+        else:
+            found["message"] = state.message[masters].copy()
     if state.priority is not None:
         found["priority"] = state.priority[masters].copy()
     for variable, values in zip(state.tree.vertex_fields, state.fields, strict=True):
@@ -93,7 +97,14 @@ def _read_vertices(state: RunState, parts: Sequence[Arrays], mine: np.ndarray) -
     state.frontier = _ids(_whole(parts, "frontier")[mine])
     state.next_total = None
     state.initial = _ids(_whole(parts, "initial")[mine]) if "initial" in parts[0] else None
-    if state.message is not None and state.tree.message is not None:
+    if isinstance(state.message, Rows):
+        state.has_messages = True
+        whole = RaggedColumn(_whole(parts, "message lengths"), _whole(parts, "message"))
+        rows = whole[mine]
+        state.message.place[:, 0] = np.cumsum(rows.lengths) - rows.lengths
+        state.message.place[:, 1] = rows.lengths
+        state.message.hold(rows.values)
+    elif state.message is not None and state.tree.message is not None:
         for messages in (state.message, state.message_next):  # nothing waits in the second between supersteps
             assert messages is not None
             messages[:] = identity(state.tree.message)

@@ -7,19 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.compiler.tree import WIDE, Combiner, RecordCombiner, Tree
+from gaslab.compiler.tree import TUPLES, WIDE, Combiner, RecordCombiner, Tree
 from gaslab.language.fields import RANGES
-from gaslab.ragged import Rows
+from gaslab.ragged import GrowingRows, Rows
 
 
 def dtype_of(storage: str) -> np.dtype:
-    """Return the numpy dtype of a storage type."""
+    """Return the numpy dtype of a storage type; a tuple's has the layout of the C struct."""
+    if storage in TUPLES:
+        members = [(f"m{k}", dtype_of(one)) for k, one in enumerate(TUPLES[storage])]
+        return np.dtype(members, align=True)
     return np.dtype({"id": "int64", "id32": "uint32"}.get(storage, storage))
 
 
-def new_rows(room: np.ndarray, storage: str) -> Rows:
-    """Return empty rows of elements of a storage type, with room for so many each."""
-    return Rows(room, dtype_of(storage), of_ids=storage == "id32")
+def new_rows(room: np.ndarray, storage: str, grows: bool = False) -> Rows:
+    """Return empty rows of elements of a storage type, with room for so many each at least."""
+    kind = GrowingRows if grows else Rows
+    return kind(room, dtype_of(storage), of_ids=storage == "id32")
 
 
 def limits_of(dtype: np.dtype) -> tuple[int, int]:

@@ -40,7 +40,8 @@ class Row(np.ndarray):
         if self.may_write is not None:
             if not self.may_write():
                 return
-            value = narrowed(self.storage, np.asarray(value))
+            if self.storage != "id":
+                value = narrowed(self.storage, np.asarray(value))
         try:
             super().__setitem__(index, value)
         except IndexError:
@@ -85,6 +86,8 @@ def of_language(value: Any) -> Any:
 
 def narrowed(storage: str, values: np.ndarray) -> np.ndarray:
     """Return values as they come back from a field of this storage type."""
+    if storage == "id":
+        return values
     dtype = np.dtype(storage)
     if storage in LIMITS and values.size:
         if values.dtype.kind == "f":
@@ -101,7 +104,7 @@ def field_row(
     storage: str, shape: tuple[int, ...], value: Any, may_write: Callable[[], bool] | None = None
 ) -> Row:
     """Return a field's array with *value*, of its shape or one number for all, in its storage type."""
-    values = np.asarray(value)
+    values = np.array(value, object) if storage == "id" else np.asarray(value)
     if values.shape not in ((), shape):
         raise ProgramError(f"an array of shape {values.shape} cannot be stored in one of shape {shape}")
     row = narrowed(storage, np.array(np.broadcast_to(values, shape))).view(Row)

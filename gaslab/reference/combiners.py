@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,8 +61,7 @@ class Combiner:
     def add(self, a: Any, b: Any) -> Any:
         """Combine the total *a* with one more value; None adds nothing to a list."""
         if self.op in ("list", "set"):
-            b = NOBODY if isinstance(b, Nobody) else b  # of the two, lists have the last alone
-            more = [] if b is None else [narrow(self.storage, b)]
+            more = [] if b is None else [self._element(b)]
             return in_order({*a, *more} if self.op == "set" else [*a, *more])
         b = narrow(self.storage, b)
         if self.op in ("sum", "count"):
@@ -77,7 +77,32 @@ class Combiner:
         return (b if b < a else a) if self.op == "min" else (b if b > a else a)
 
 
+    def _element(self, value: Any) -> Any:
+        """Return a value as lists have it: of the two that are no vertex, the last alone."""
+        if "," in self.storage:
+            members = zip(self.storage.split(","), value, strict=True)
+            return tuple(Combiner(self.op, storage)._element(one) for storage, one in members)
+        return narrow(self.storage, NOBODY if isinstance(value, Nobody) else value)
+
+
+class Listed(list[Any]):
+    """A list field in a method, which may be appended to where its vertex may be written."""
+
+    def __init__(self, storage: str, values: list[Any], may_write: Callable[[], bool]) -> None:
+        super().__init__(values)
+        self._storage, self._may_write = storage.partition(":")[2], may_write
+
+    def append(self, value: Any) -> None:
+        if self._may_write():
+            super().append(narrow(self._storage, NOBODY if isinstance(value, Nobody) else value))
+
+
 def in_order(values: Any) -> list[Any]:
-    """Return values in ascending order: nan last, -0.0 before 0.0."""
-    of_floats = any(isinstance(x, float) for x in values)
-    return sorted(values, key=(lambda x: (x != x, x, math.copysign(1, x))) if of_floats else None)
+    """Return values in ascending order: nan last, -0.0 before 0.0; tuples by the first that differs."""
+    if any(isinstance(x, tuple) for x in values):
+        return sorted(values, key=lambda x: [_place(y) for y in x])
+    return sorted(values, key=_place if any(isinstance(x, float) for x in values) else None)
+
+
+def _place(x: Any) -> Any:
+    return (x != x, x, math.copysign(1, x)) if isinstance(x, float) else (False, x, 1)

@@ -27,6 +27,9 @@ def storage_of(annotation: Any) -> str:
     """Return the storage type that an annotation names; ``float`` is of the program's precision."""
     ragged = mark_of(annotation, words.Ragged)
     kind = f"{ragged.kind}:" if ragged else ""
+    inner = getattr(annotation, "__origin__", None)
+    if ragged and getattr(inner, "__origin__", None) is tuple:
+        return kind + ",".join(map(storage_of, inner.__args__))  # type: ignore[union-attr]
     if (named := mark_of(annotation, words.Storage)) is not None:
         return kind + named.name
     plain = getattr(annotation, "__origin__", annotation)
@@ -55,6 +58,8 @@ def _field(cls: type, name: str, annotation: Any, program: words.VertexProgram) 
         return Field(storage_of(annotation), 0, True, lookup=tuple(said.lookup.split(".")))
     shape = tuple(getattr(program, n) if isinstance(n, str) else n for n in said.shape)
     storage = storage_of(said.dtype or float) if shape else storage_of(annotation)
+    if shape and storage == "id" and isinstance(said.init, int):
+        return Field(storage, words.NOBODY, False, shape)
     return Field(storage, said.init, storage == "id" and isinstance(said.init, int), shape)
 
 

@@ -150,7 +150,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(plain, value))
     if isinstance(value, (list, np.ndarray)):
-        return [plain(x) for x in value] if isinstance(value, list) else value.tolist()
+        if isinstance(value, np.ndarray):
+            return value.tolist() if value.dtype != object else plain(value.tolist())  # of ids
+        return [plain(x) for x in value]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     return float(value) if isinstance(value, float) else int(value)

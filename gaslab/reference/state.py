@@ -11,7 +11,7 @@ from gaslab.reference import declared, records
 from gaslab.reference.additive import Contributions
 from gaslab.reference.arithmetic import narrow
 from gaslab.reference.arrays import field_row
-from gaslab.reference.combiners import Combiner, Field
+from gaslab.reference.combiners import Combiner, Field, Listed
 from gaslab.reference.phases import bound_phases
 from gaslab.reference.rng import PlainRandom
 
@@ -59,6 +59,9 @@ class State:
         if field.shape:
             may_write = functools.partial(owner.may_write, name)
             vars(owner)[name] = field_row(field.storage, field.shape, value, may_write)
+        elif field.storage.startswith("list:"):
+            may_write = functools.partial(owner.may_write, name)
+            vars(owner)[name] = Listed(field.storage, narrow(field.storage, value), may_write)
         else:
             vars(owner)[name] = narrow(field.storage, value)
 

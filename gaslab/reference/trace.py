@@ -128,7 +128,9 @@ def _part(value: Any, combiner: Any, field: Field) -> Any:
 def _value(value: Any, storage: str) -> Any:
     """Return a value that the program sees as Python's own, with ids as `Vertex`."""
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return [_value(x, storage) for x in value.tolist()] if storage == "id" else value.tolist()
+    if isinstance(value, tuple) and "," in storage:
+        return tuple(_value(x, one) for x, one in zip(value, storage.split(","), strict=True))
     if isinstance(value, (list, tuple)):
         return [_value(x, storage.rpartition(":")[2]) for x in value]
     if isinstance(value, Nobody):

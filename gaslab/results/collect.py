@@ -321,9 +321,9 @@ def _within(gids: np.ndarray, every: LazyArray, negative: bool) -> np.ndarray:
 def _spaced(known: np.ndarray, inside: np.ndarray, negative: bool) -> np.ndarray:
     """Return ids with no vertex in between, where none is *inside*; *negative* is as in `VertexIds`."""
     if inside.all():
-        return known
+        return known.reshape(inside.shape)
     integers = known.dtype.kind == "i" and not negative
-    ids = np.full(inside.size, OUTSIDE if integers else None, known.dtype if integers else object)
+    ids = np.full(inside.shape, OUTSIDE if integers else None, known.dtype if integers else object)
     ids[inside] = known
     return ids
 

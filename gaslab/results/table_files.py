@@ -145,14 +145,14 @@ def _array(name: str, values: np.ndarray) -> np.ndarray:
     """Return a column without objects: text where these are names, ``""`` for none."""
     if values.dtype != object:
         return values
-    cells = values.tolist()
+    cells = values.reshape(-1).tolist()
     for one in cells:
         if not isinstance(one, (str, int, type(None))):
             raise UsageError(
                 f"column {name!r} has a {type(one).__name__}, which no plain array can hold; save it as "
                 ".parquet"
             )
-    return np.array(["" if one is None else str(one) for one in cells], dtype=str)
+    return np.array(["" if one is None else str(one) for one in cells], dtype=str).reshape(values.shape)
 
 
 def _joined(parts: list[bytes]) -> bytes:

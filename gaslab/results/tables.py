@@ -205,10 +205,9 @@ class Table:
             if name in self._id_lists:  # text whatever the rows of this rank have
                 rows = [[None if one is None else str(in_words(one)) for one in row] for row in values]
                 return pyarrow.array(rows, pyarrow.list_(pyarrow.string()))
-            if values.dtype == object and name in self.global_ids:
-                return _ids(values, "side" in self._keys)
             if values.ndim == 1:
-                return pyarrow.array(values)
+                named = values.dtype == object and name in self.global_ids
+                return _ids(values, "side" in self._keys) if named else pyarrow.array(values)
             inner = values.reshape(-1, *values.shape[2:])
             return pyarrow.FixedSizeListArray.from_arrays(column(name, inner), values.shape[1])
 

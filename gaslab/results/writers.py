@@ -155,13 +155,15 @@ def spread(comm: Comm, table: Table, rows: int) -> Table:
 
 
 def _move(comm: Comm, values: np.ndarray, spans: list[slice]) -> np.ndarray:
+    row = values.shape[1:]
     if not comm.allreduce(values.dtype == object, "or"):
-        row = values.shape[1:]
         return np.concatenate(comm.alltoall([values[span].reshape(-1) for span in spans])).reshape(-1, *row)
     import pickle
 
-    packed = [np.frombuffer(pickle.dumps(values[span].tolist(), protocol=5), np.uint8) for span in spans]
-    return objects([value for part in comm.alltoall(packed) for value in pickle.loads(part.tobytes())])
+    flat = [values[span].reshape(-1).tolist() for span in spans]
+    packed = [np.frombuffer(pickle.dumps(part, protocol=5), np.uint8) for part in flat]
+    moved = objects([value for part in comm.alltoall(packed) for value in pickle.loads(part.tobytes())])
+    return moved.reshape(-1, *row)
 
 
 # ---- text ------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from gaslab.compiler import build
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import emit
+from gaslab.engine.storage import dtype_of
 from gaslab.parallel.comm import Comm
 from tests.support import hand_trees as h
 from tests.support.hand_trees import F, I, assign, binary, const, function, local, program, ret, variable
@@ -28,7 +29,6 @@ from tests.support.hand_views import (
     N,
     both,
     call,
-    dtype,
     edge_lists,
     made,
     masks,
@@ -315,4 +315,4 @@ def test_names_that_are_no_c_are_spelt_in_c() -> None:
 
 def test_storage_types_are_numpy_s() -> None:
     plain = [name for name in t.STORAGE if not t.is_list(name)]
-    assert {name for name in plain if dtype(name).itemsize != t.STORAGE[name][2]} == set()
+    assert {name for name in plain if dtype_of(name).itemsize != t.STORAGE[name][2]} == set()

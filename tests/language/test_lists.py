@@ -250,7 +250,7 @@ WORDS = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(
     [
         ("bag = v.bag", "a list has no local; read the field or the total itself"),
         ("v.x = v.bag", "v.x is int but this is a list of ints"),
-        ("v.bag.append(1)", f"a list has no 'append'; {WORDS}"),
+        ("v.bag.clear()", f"a list has no 'clear'; {WORDS}"),
         ("v.x = v.bag + 1", f"this is a list of ints; {WORDS}"),
         ("v.x = abs(v.bag)", f"this is a list of ints; {WORDS}"),
         ("v.x = 1 if v.bag == total else 0", f"this is a list of ints; {WORDS}"),
@@ -286,7 +286,7 @@ def test_declarations_that_are_refused() -> None:
         def apply(self, v: gl.Vertex) -> None: ...
 
     class Message(gl.VertexProgram):
-        def apply(self, v: gl.Vertex, message: gl.List[int]) -> None: ...
+        def apply(self, v: gl.Vertex, message: gl.SortedSet[float]) -> None: ...
 
         def scatter(self, v: gl.Vertex, e: gl.Edge, nbr: gl.Vertex) -> None:
             nbr.signal(1)
@@ -294,7 +294,7 @@ def test_declarations_that_are_refused() -> None:
     for cls, message in (
         (Floats, "Vertex field 'near' is a sorted set of floats; a sorted set holds ints or vertex ids"),
         (Parameter, "parameter 'sizes' is a list of ints; only vertices and edges have such fields"),
-        (Message, "apply's message is a list, which only gather makes"),
+        (Message, "a sorted set holds ints or vertex ids; write gl.List"),
     ):
         with pytest.raises(gl.ProgramError, match=message):
             parse(cls)

@@ -32,6 +32,7 @@ SENDS = "scatter|v.signal in apply|signal by id in apply"
 RUNS_APPLY = ("apply",)
 WITH_IDS = "aggregator Min|aggregator Max|aggregator ArgMin|aggregator ArgMax|aggregator record"
 OPS = "Sum, Min, Max, Prod, Any, All, Count, BitOr, ArgMin, ArgMax, record, own merge"
+COLLECTED = ("List", "SortedSet", "tuples")
 WHERE = {
     "init": "init", "start": "start", "active": "active", "visit": "visit", "apply": "apply",
     "scatter": "scatter",
@@ -50,6 +51,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("drawn start", "field", 0.1), Feature("vertex column", "field", 0.15),
     Feature("shape parameter", "field", 0.1, ("vector field",)),
     Feature("lookup", "field", 0.15, ("id field", "apply")),
+    Feature("vector of ids", "field", 0.12), Feature("append", "field", 0.15, ("init|apply",)),
     # fields of edges
     *_all("edge field", "edge column, edge default", 0.4),
     *_all("edge field", "edge vector, edge list, edge set, drawn edge field", 0.12),
@@ -62,6 +64,7 @@ FEATURES: tuple[Feature, ...] = (
     *(Feature(f"gather {op}", "gather", 0.05, ("gather",),
         "gather of") for op in ("List", "SortedSet", "SumBy")),
     *(Feature(f"message {op}", "message", 0.05, ("apply", SENDS), "message of") for op in OPS.split(", ")),
+    *(Feature(f"message {op}", "message", 0.05, ("apply", SENDS), "message of") for op in COLLECTED),
     *(Feature(f"aggregator {op}", "aggregator", 0.08, ("aggregator",),
         "aggregator of") for op in OPS.split(", ")),
     Feature("gl.stop", "gather", 0.06, ("gather",)),
@@ -159,6 +162,7 @@ CACHED = ("post_delta", "clear_cache", "cache_rebuild")
 IN_PHASES = (
     "phases", "phases begin anew", "repeat_phases", "messages between phases", "directions of the phase"
 )  # fmt: skip
+LISTED = tuple(f"message {op}" for op in COLLECTED)
 BY_ID = ("signal by id in apply", "signal by id in scatter")
 FIXED_POINT = (*ASYNC, "stale 2")  # runs whose answer is that of supersteps only at one fixed point
 
@@ -190,8 +194,10 @@ REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (ASYNC, ("active",), "no signals decide which vertices run"),
     (ASYNC, ADDITIVE, "its scatter adds to fields declared with sync="),
     (ASYNC, DIRECTED_BY_METHOD, "its directions change by vertex"),
-    (ASYNC, LISTS, "it keeps lists"),
+    (ASYNC, (*LISTS, "append"), "it keeps lists"),
     (ASYNC, ("gather SumBy",), "its gather sums by key"),
+    ((*ASYNC, *STALE), LISTED, "its messages are lists"),
+    (("start= messages",), LISTED, "which only its methods send"),
     (ASYNC, BY_ID, "it signals vertices by their ids"),
     (ASYNC, ("lookup",), "it looks up fields by id"),
     (ASYNC, ("self.superstep",), "its methods read self.superstep"),

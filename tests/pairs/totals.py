@@ -116,6 +116,11 @@ class Total:
         elif self.op == "List":
             self.kinds = (w.one(["int", "float", "bool"]),)
             self.text = f"gl.List[{self.kinds[0]}]"
+        elif self.op == "tuples":
+            kinds = ["int", "float"] + ["id"] * w.has("id field")
+            self.kinds = tuple(w.one(kinds) for _ in range(3 if w.odds(0.3) else 2))
+            members = ", ".join("gl.VertexId" if kind == "id" else kind for kind in self.kinds)
+            self.text = f"gl.List[tuple[{members}]]"
         else:
             self.kinds = (w.one(["id", "int"]) if w.has("id field") else "int",)
             self.text = "gl.SortedSet[{}]".format("gl.VertexId" if self.kinds[0] == "id" else "int")
@@ -160,7 +165,11 @@ class Total:
             key = f"({key}) % 101" if self.kinds[0] == "int" else key
             text = f"({key}, {self.value(self.kinds[1], where, depth - 1)})"
             return f"{text} if {w.value('bool', where, depth)} else None" if w.odds(0.4) else text
+        if self.op == "tuples":
+            return "({})".format(", ".join(self.value(kind, where, depth) for kind in self.kinds))
         text = w.value(self.kinds[0], where, depth)
+        if self.name == "Letter":
+            return text
         return f"{text} if {w.value('bool', where, depth)} else None"
 
     def drive(self, near: str, c: str) -> str:
@@ -180,6 +189,8 @@ class Total:
             "own merge": f"self.Own(falls={low})",
             "List": f"{low} if {near}.low < 40 else None",
         }
+        if self.name == "Letter":
+            texts["List"] = low
         if self.op in ("Min", "Max") and self.kinds[0] == "bool":
             return few if self.op == "Max" else f"not {few}"
         if self.op in ("Sum", "Prod", "Min", "Max") and self.kinds[0] == "float":
@@ -193,7 +204,7 @@ class Total:
     @property
     def drives(self) -> bool:
         return (
-            self.op not in ("SortedSet", "SumBy")
+            self.op not in ("SortedSet", "SumBy", "tuples")
             and self.kinds[:1] != ("id",)
             and (self.op, *self.kinds) not in (("List", "bool"), ("List", "float"))
         )
@@ -252,6 +263,13 @@ class Total:
             return [*w.take("int", f"{name}.n + {name}.least"), *w.take("float", f"{name}.x")]
         if self.op == "SumBy":
             return w.take_sums(self.kinds[0], self.kinds[1], name)
+        if self.op == "tuples":
+            names = ["one", "other", "third"][: len(self.kinds)]
+            body = [x for kind, local in zip(self.kinds, names, strict=True) for x in w.take(kind, local)]
+            lines = [f"for {', '.join(names)} in {name}:", *w.indented(body)]
+            if w.odds(0.5):
+                lines += [f"if len({name}) > 1:", *w.indented(w.take(self.kinds[1], f"{name}[-1][1]"))]
+            return lines
         return [*w.take_list(self.op, self.kinds[0], name)]
 
 

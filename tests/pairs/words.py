@@ -34,6 +34,10 @@ LEAVES: dict[str, dict[str, list[str]]] = {
     "float32 field": {"float": ["{u}.y"]},
     "bool field": {"bool": ["{u}.b", "{u}.b"]},
     "id field": {"id": ["{u}.least", "{u}.none"], "bool": ["{u}.least == gl.NOBODY"]},
+    "vector of ids": {
+        "id": ["{u}.ring[1]", "{u}.ring[{u}.degree % 3]"],
+        "bool": ["({u}.ring[-1] == {u}.id)"],
+    },
     "vector field": {"float": ["{u}.z[1]", "{u}.z[{u}.degree % 3]", "{u}.z[-1]"]},
     "matrix field": {"float": ["{u}.m[1, 0]", "{u}.m[{u}.degree % 2, 1]"]},
     "private field": {"int": ["{u}._own"]},

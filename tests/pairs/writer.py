@@ -98,7 +98,26 @@ class Writer(Words):
             options.append(lambda: [f"v.y = {self.value('float', where)}"])
         if self.has("private field") and not self.fixed:
             options.append(lambda: [f"v._own = ({self.value('int', where)} + v._own) % 11"])
+        if self.has("vector of ids") and not self.fixed:
+            options.append(lambda: [f"v.ring[{self.value('int', where)} % 3] = {self.value('id', where)}"])
+            options.append(lambda: ["v.ring = np.copy(v.ring)", "v.ring[0] = v.id"])
+        if self.has("append"):
+            options += [lambda: self.grow(where)] * 2
         return options[self.random.randrange(len(options))]()
+
+    def grow(self, where: Where) -> list[str]:
+        """Return lines by which a list grows, and what is read of it."""
+        i, n = self.value("int", where), f"v.{self.names['int']}"
+        lines = [
+            [f"v.grown.append({i})"],
+            [f"v.who.append({self.value('id', where)})", "v.grown.append(len(v.who))"],
+            [f"for i in range(({i}) % 9):", "    v.grown.append(i)"],
+            ["if len(v.grown) > 20:", "    v.grown = []", f"v.grown.append({i})"],
+        ]
+        if not self.fixed:
+            lines.append([f"v.grown.append({i})", f"{n} = ({n} + v.grown[-1] + len(v.grown)) % 101"])
+            lines.append(["if v.id not in v.who:", "    v.who.append(v.id)", f"    {n} = len(v.who)"])
+        return self.random.choice(lines)
 
     @staticmethod
     def indented(lines: list[str]) -> list[str]:
@@ -291,6 +310,9 @@ class Writer(Words):
             ]
         elif self.odds(0.5) and (kind != "bool"):
             lines += [f"if len({name}) > 0:", *self.indented(self.take(kind, f"{name}[-1]"))]
+        if name == "message":  # a list that takes a whole message grows, and edges cannot read it
+            grows = kind == "int" and op == "List" and self.has("append")
+            return [*lines, "v.grown = message"] if grows else lines
         if not self.fixed and op == "SortedSet" and kind == "id" and self.has("set field"):
             lines += [f"{n} = ({n} + gl.common({name}, v.near)) % 101", f"v.near = {name}"]
         if not self.fixed and op == "List" and kind == "int" and self.has("list field"):
@@ -430,5 +452,6 @@ OPS = (
     "List",
     "SortedSet",
     "SumBy",
+    "tuples",
 )
 BOTH_ENDS, OWN_MERGE = BOTH, OWN

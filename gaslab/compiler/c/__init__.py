@@ -119,7 +119,7 @@ def _helpers(tree: Tree) -> list[str]:
 
 
 def _methods(tree: Tree) -> list[str]:
-    texts = [push.send(tree), remote_signals.record(tree)]
+    texts = [push.send(tree), remote_signals.record(tree), lists.received(tree)]
     if tree.merge is not None:
         texts.append(_function(records.MERGE, text_of(Body(tree, tree.merge))))
     for name, function in tree.functions.items():
@@ -182,7 +182,7 @@ def _ranges(tree: Tree) -> list[str]:
         texts += [push.scatter_push(tree), additive.apply_edge_deltas(tree)]
         if tree.can_pull:
             texts.append(pull.scatter_pull(tree))
-    if tree.message is not None:
+    if tree.message is not None and not tree.collects_messages:
         texts.append(phases.combine(tree, "gl_combine_messages", tree.message, "message"))
     return texts
 

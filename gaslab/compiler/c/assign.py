@@ -36,11 +36,22 @@ def assign(body: Body, s: t.Assign) -> None:
             return
         store = f"n->{field_name(body.tree, target.index)} = {stored(body, storage, s, value)};"
         if t.is_list(storage):
-            store = lists.assign(body.tree, target.index, value)
+            store = lists.assign(body.tree, target.index, value, s.site)
         if body.function.name == "init":
             store_unless_initial(body, target.index, store, value)
         else:
             body.put(store)
+
+
+def append(body: Body, s: t.Append) -> None:
+    """Write ``v.field.append(value)``."""
+    storage = t.element_storage(body.tree.vertex_fields[s.target.index].storage)
+    value = narrowed(storage, expr(body, s.value), s.site)
+    store = lists.append(body.tree, s.target.index, value, s.site)
+    if body.function.name == "init":
+        store_unless_initial(body, s.target.index, store, value)
+    else:
+        body.put(store)
 
 
 def drawn_value(s: t.If) -> t.Assign | None:

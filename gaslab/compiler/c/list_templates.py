@@ -156,6 +156,67 @@ GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
     return @OF(((const @T *)x.at)[i]);
 }
 """,
+    # The row of a list that grows has room for a power of two of values, from four on. Where that is not
+    # enough, the list goes on in the thread's own room, behind a head: vertex, length, bytes to the next.
+    "gl_capacity": """\
+GL_INLINE int64_t gl_capacity_@S(int64_t n) {
+    return n <= 4 ? (n > 0) * 4 : INT64_C(1) << (64 - __builtin_clzll((uint64_t)n - 1));
+}
+""",
+    "gl_move": """\
+static void *gl_move_@S(gl_context *c, int64_t k, gl_list x, int64_t room, int64_t site) {
+    enum { HEAD = 3 * sizeof(int64_t) };
+    gl_outbox *box = c->scratch->grown + k;
+    const int64_t bytes = HEAD + (room * (int64_t)sizeof(@T) + 7) / 8 * 8;
+    const uintptr_t from = (uintptr_t)x.at, first = (uintptr_t)box->records;
+    const _Bool inside = from >= first && from < first + (uintptr_t)box->count;
+    while (box->count + bytes > box->room)
+        if (box->grow(box)) gl_raise(c, GL_FAULT_MEMORY, site);
+    char *at = box->records + box->count;
+    const int64_t head[] = {-1, 0, bytes};
+    __builtin_memcpy(at, head, HEAD);
+    if (x.length)
+        __builtin_memcpy(at + HEAD, inside ? box->records + (from - first) : x.at,
+                         (uint64_t)x.length * sizeof(@T));
+    box->count += bytes;
+    return at + HEAD;
+}
+""",
+    "gl_append": """\
+GL_INLINE gl_list gl_append_@S(gl_context *c, int64_t k, gl_list x, @T y, int64_t site) {
+    const int64_t n = x.length;
+    @T *at = (@T *)x.at;
+    if (n == 0 || (n >= 4 && !(n & (n - 1)))) at = gl_move_@S(c, k, x, n ? 2 * n : 4, site);
+    at[n] = y;
+    return (gl_list){at, n + 1};
+}
+""",
+    "gl_take": """\
+GL_INLINE gl_list gl_take_@S(gl_context *c, int64_t k, gl_rows rows, void *room, gl_list x, int64_t site) {
+    if (x.length <= gl_capacity_@S(rows.place[2 * c->vertex + 1])) return gl_keep(room, x, sizeof(@T));
+    return (gl_list){gl_move_@S(c, k, x, gl_capacity_@S(x.length), site), x.length};
+}
+""",
+    "gl_put": """\
+GL_INLINE void gl_put_@S(gl_rows rows, int64_t v, gl_list x) {
+    if (!x.length || x.at == gl_room(rows, v, sizeof(@T))) {
+        rows.place[2 * v + 1] = x.length;
+    } else {
+        int64_t *head = (int64_t *)x.at - 3;
+        head[0] = v;
+        head[1] = x.length;
+    }
+}
+""",
+    "gl_position": """\
+GL_INLINE int64_t gl_position_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
+    if (__builtin_expect((uint64_t)i >= (uint64_t)x.length, 0)) {
+        if (i >= 0 || i < -x.length) gl_raise(c, GL_FAULT_INDEX, site);
+        i += x.length;
+    }
+    return i;
+}
+""",
     "gl_among": """\
 GL_INLINE _Bool gl_among_@S(@E y, gl_list x) {
     const @T *at = x.at, z = @AS(y);

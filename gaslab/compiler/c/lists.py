@@ -16,6 +16,11 @@ from gaslab.compiler.c.names import edge_name, field_name
 from gaslab.compiler.tree.uses import order_seen
 from gaslab.errors import unknown
 
+_LESS_FLOAT = (
+    "{0} < {1} || ({0} == {1} && __builtin_signbit({0}) > __builtin_signbit({1})) "
+    "|| ({1} != {1} && {0} == {0})"
+)
+
 # ---- text ------------------------------------------------------------------------------------------
 
 
@@ -28,14 +33,33 @@ def helpers(text: str) -> str:
             continue
         for storage in sorted(set(re.findall(rf"\b{name}_(\w+)\b", later)) & t.STORAGE.keys()):
             kind, c_type, _ = t.STORAGE[storage]
+            members = t.TUPLES.get(storage, ())
             wide = {"float": "gl_real", "bool": "_Bool"}.get(kind, "int64_t")
-            less = "a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b)) || (b != b && a == a)"
-            filled = template.replace("@LESS", less if kind == "float" else "a < b")
+            less = _LESS_FLOAT.format("a", "b")
+            less = less_member(members) if members else less if kind == "float" else "a < b"
+            filled = template.replace("@LESS", less)
             filled = filled.replace("@OF", "gl_id_of" if storage == "id32" else "")
             filled = filled.replace("@AS", "gl_listed_id" if storage == "id32" else "")
-            filled = filled.replace("@COUNTED", "" if kind == "float" else COUNTED)
+            filled = filled.replace("@COUNTED", "" if kind == "float" or members else COUNTED)
             found.insert(0, filled.replace("@S", storage).replace("@T", c_type).replace("@E", wide))
-    return "".join(found) + (MARKS if "gl_mark(" in text else "")
+    named = sorted(set(re.findall(r"\bgl_sort_(\w+)\b", text)) & t.TUPLES.keys())
+    return "".join((*map(struct, named), *found)) + (MARKS if "gl_mark(" in text else "")
+
+
+def struct(storage: str) -> str:
+    """Return the C type of a tuple."""
+    members = " ".join(f"{t.STORAGE[one][1]} m{k};" for k, one in enumerate(t.TUPLES[storage]))
+    return f"typedef struct {{ {members} }} {t.STORAGE[storage][1]};\n"
+
+
+def less_member(members: tuple[str, ...]) -> str:
+    """Return the C test whether tuple ``a`` comes before ``b``: by the first member that differs."""
+    test = "0"
+    for k, member in reversed(list(enumerate(members))):
+        less = _LESS_FLOAT if t.STORAGE[member][0] == "float" else "{0} < {1}"
+        before, behind = less.format(f"a.m{k}", f"b.m{k}"), less.format(f"b.m{k}", f"a.m{k}")
+        test = f"(({before}) || (!({behind}) && {test}))"
+    return test
 
 
 def size_of(kind: str) -> int:
@@ -54,6 +78,9 @@ def load(tree: t.Tree, k: int, vertex: str) -> str:
 
 def store(tree: t.Tree, k: int, into: str) -> str:
     """Return the statements that store a list field of ``n``, unless it is in its place already."""
+    if grown(tree, k) is not None:
+        storage = t.element_storage(tree.vertex_fields[k].storage)
+        return f"gl_put_{storage}(*(const gl_rows *)w->{into}[{k}], v, n->{field_name(tree, k)});"
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
     return (
         f"{{ const gl_rows rows = *(const gl_rows *)w->{into}[{k}]; "
@@ -61,9 +88,24 @@ def store(tree: t.Tree, k: int, into: str) -> str:
     )
 
 
-def assign(tree: t.Tree, k: int, value: str) -> str:
+def grown(tree: t.Tree, k: int) -> int | None:
+    """Return the number of a field among the lists that grow, None if it is none."""
+    names = [field.name for field in tree.vertex_fields if field.name in tree.growing]
+    return names.index(tree.vertex_fields[k].name) if tree.vertex_fields[k].name in names else None
+
+
+def append(tree: t.Tree, k: int, value: str, site: int) -> str:
+    """Return the statement that appends a value, as it is stored, to a list field of ``n``."""
+    name, storage = field_name(tree, k), t.element_storage(tree.vertex_fields[k].storage)
+    return f"n->{name} = gl_append_{storage}(c, {grown(tree, k)}, n->{name}, {value}, {site});"
+
+
+def assign(tree: t.Tree, k: int, value: str, site: int) -> str:
     """Return the statement that assigns a list field of ``n`` its new value."""
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
+    if (place := grown(tree, k)) is not None:
+        storage = t.element_storage(tree.vertex_fields[k].storage)
+        return f"n->{name} = gl_take_{storage}(c, {place}, c->{name}, n->{name}_room, {value}, {site});"
     return f"n->{name} = gl_keep(n->{name}_room, {value}, {size});"
 
 
@@ -86,6 +128,12 @@ def word(x: t.ListWord, arguments: list[str], marked: str | None) -> str:
         return f"({last}).length"
     if x.function == "item":
         return f"gl_item_{storage}(c, {others[0]}, {last}, {x.site})"
+    if x.function == "member":
+        (k, _, _), member = x.arguments, t.TUPLES[storage]
+        assert isinstance(k, t.Const)
+        at = f"gl_position_{storage}(c, {others[1]}, {last}, {x.site})"
+        value = f"((const {t.STORAGE[storage][1]} *)({last}).at)[{at}].m{k.value}"
+        return f"gl_id_of({value})" if member[int(k.value)] == "id32" else value
     if x.function == "in":
         return f"gl_{'has' if str(kind).startswith('set') else 'among'}_{storage}({others[0]}, {last})"
     if x.function == "common":
@@ -125,6 +173,21 @@ def gather(tree: t.Tree, loops: str, head: str, loads: str) -> str:
         f"        gl_list x = gl_gather_row(c, w, n, v, gl_room(rows, i, {size}));\n"
         f"{'        x = gl_finished(c, x);' if is_set else ''}\n"
         f"        rows.place[2 * i + 1] = x.length;\n    }}\n}}\n"
+    )
+
+
+def received(tree: t.Tree) -> str:
+    """Return ``gl_received``: the messages of a vertex, in order."""
+    combiner = tree.message
+    if combiner is None or not combiner.collects:
+        return ""
+    storage, (_, c_type, size) = combiner.storage, t.STORAGE[combiner.storage]
+    unique = f"    x.length = gl_unique_{storage}(at, x.length);\n" * (combiner.op == "set")
+    return (
+        "\nGL_INLINE gl_list gl_received(gl_context *c, const gl_view *w, int64_t v) {\n"
+        f"    gl_list x = gl_row(*(const gl_rows *)w->message, v, {size});\n"
+        f"    {c_type} *at = ({c_type} *)x.at;\n"
+        f"    gl_sort_{storage}(at, c->scratch->work, x.length);\n{unique}    return x;\n}}\n"
     )
 
 

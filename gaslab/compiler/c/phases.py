@@ -182,6 +182,8 @@ def masters(tree: Tree, name: str) -> str:
 
 def message_of(combiner: Combiner) -> str:
     """Return the argument by which a method takes its vertex's message."""
+    if combiner.collects:
+        return "gl_received(c, w, v)"
     if isinstance(combiner, RecordCombiner):
         return "(const gl_message *)w->message + v"
     return widened(combiner.storage, f"((const {STORAGE[combiner.storage][1]} *)w->message)[v]")

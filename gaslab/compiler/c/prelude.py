@@ -198,6 +198,11 @@ GL_INLINE int64_t gl_locate(gl_context *c, const gl_view *w, int64_t id, int64_t
     return w->locate[id];
 }
 """,
+    "gl_somebody": """\
+GL_INLINE void gl_somebody(gl_context *c, const gl_view *w, int64_t id, int64_t site) {
+    if (__builtin_expect(id < 0 || id >= w->num_vertices, 0)) gl_raise(c, GL_FAULT_NOBODY, site);
+}
+""",
     "gl_touch": """\
 /* As gl_signal, for the vertices that were added to. */
 GL_INLINE void gl_touch(const gl_view *w, int64_t vertex) {

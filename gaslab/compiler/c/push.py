@@ -24,7 +24,7 @@ from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 def send(tree: Tree) -> str:
     """Return ``gl_send``, which combines a message into a vertex's, atomically if several threads push."""
-    if tree.message is None or isinstance(tree.message, RecordCombiner):
+    if tree.message is None or tree.collects_messages or isinstance(tree.message, RecordCombiner):
         return ""
     combiner = tree.message
     c_type = STORAGE[combiner.storage][1]

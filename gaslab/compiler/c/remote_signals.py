@@ -1,4 +1,7 @@
-"""Signals by global id as C text: to a replica here at once, else as a record to the master's rank."""
+"""Signals by global id as C text: to a replica here at once, else as a record to the master's rank.
+
+Messages that are collected are all sent as records: no replica has a place for them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from gaslab.compiler.tree import STORAGE, RecordCombiner, Tree
 
 def record(tree: Tree) -> str:
     """Return ``gl_remote_signal``, a signal to another rank, and its way into the outbox."""
-    if not tree.signals_by_id():
+    if not (tree.signals_by_id() or tree.collects_messages):
         return ""
     members = "int64_t to;" + " int64_t priority;" * tree.by_priority
     if isinstance(tree.message, RecordCombiner):

@@ -8,10 +8,11 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.c import distributions, keyed, outer_products, ranges, rng, stop_checks, total_in_field
 from gaslab.compiler.c.additions import add_live, add_pair, add_part, contribute, post
 from gaslab.compiler.c.arrays import declaration, in_double, shared_vector
-from gaslab.compiler.c.assign import assign, drawn_value, fits
+from gaslab.compiler.c.assign import append, assign, drawn_value, fits
 from gaslab.compiler.c.body import Body
 from gaslab.compiler.c.expressions import array_at, expr
-from gaslab.compiler.c.names import c_string, constant, is_bounded, is_zero, narrowed
+from gaslab.compiler.c.names import c_string, is_bounded, is_zero, narrowed
+from gaslab.compiler.c.signals import signal
 from gaslab.compiler.c.sorting import sort
 from gaslab.errors import unknown, unknown_node
 
@@ -59,6 +60,8 @@ def nested(body: Body, head: str, statements: tuple[t.Stmt, ...]) -> None:
 def write(body: Body, s: t.Stmt) -> None:
     if isinstance(s, t.Assign):
         assign(body, s)
+    elif isinstance(s, t.Append):
+        append(body, s)
     elif isinstance(s, t.If) and (drawn := drawn_value(s)):
         assign(body, drawn)
     elif isinstance(s, t.If):
@@ -112,7 +115,7 @@ def write(body: Body, s: t.Stmt) -> None:
     elif isinstance(s, t.AddLive):
         add_live(body, s)
     elif isinstance(s, t.Signal):
-        signal(body, s)
+        signal(body, s, block)
     else:
         raise unknown_node("emit", s)
 
@@ -241,69 +244,3 @@ def loop_of(body: Body, head: str, first: str, statements: tuple[t.Stmt, ...], l
     body.depth -= 1
     body.put("}")
     return any(line.strip() == leave for line in body.lines[begin:])
-
-
-def signal(body: Body, s: t.Signal) -> None:
-    if s.target == "id":
-        signal_by_id(body, s)
-        return
-    if s.target not in t.ENDS:
-        raise unknown("emit", s)
-    at = t.ENDS[s.target]
-    if s.parts is not None:
-        body.put(f"{{ gl_message *sent = {body.deliver.replace('{at}', at)};")
-        body.depth += 1
-        block(body, s.parts)
-        body.depth -= 1
-        body.put("}")
-    if s.message is not None:
-        combiner = body.tree.message
-        assert combiner is not None
-        message = narrowed(combiner.storage, expr(body, s.message), s.site)
-        body.put(body.deliver.replace("{at}", at).replace("{message}", message))
-    if body.tree.by_priority:
-        body.put(f"gl_prioritise(w, {at}, {priority_of(body, s)});")
-    body.put(body.signal.replace("{at}", at))
-
-
-def priority_of(body: Body, s: t.Signal) -> str:
-    value = "0" if s.priority is None else expr(body, s.priority)
-    return f"gl_within(c, {value}, 0, INT64_MAX - 1, {s.site})"
-
-
-def signal_by_id(body: Body, s: t.Signal) -> None:
-    """Write the statements of ``self.signal(to, message, priority=...)``."""
-    tree, members = body.tree, ["to"]
-    assert s.to is not None
-    body.put("{")
-    body.depth += 1
-    body.put(f"const int64_t to = {expr(body, s.to)};")
-    if tree.by_priority:
-        members.append("priority")
-    deliver = body.deliver
-    if isinstance(tree.message, t.RecordCombiner):
-        members.append("message")
-        deliver = f"gl_add_message(c, {deliver}, &message);"
-        body.put("gl_message message, *sent = &message;")
-        body.put("gl_begin_message(sent);")
-        block(body, s.parts or ())
-    elif tree.message is not None:
-        members.append("message")
-        combiner = tree.message
-        value = constant(combiner.identity, combiner.type)
-        if s.message is not None:
-            value = narrowed(combiner.storage, expr(body, s.message), s.site)
-        body.put(f"const {t.STORAGE[combiner.storage][1]} message = {value};")
-    if tree.by_priority:
-        body.put(f"const int64_t priority = {priority_of(body, s)};")
-    body.put(f"const int64_t at = gl_locate(c, w, to, {s.site});")
-    body.put("if (at >= 0) {")
-    if s.sends:
-        body.put("    " + deliver.replace("{at}", "at").replace("{message}", "message"))
-    if tree.by_priority:
-        body.put("    gl_prioritise(w, at, priority);")
-    body.put("    " + body.signal.replace("{at}", "at"))
-    signal = f"(gl_remote_signal){{{', '.join(members)}}}"
-    body.put(f"}} else gl_signal_remote(c, w, {signal}, {s.site});")
-    body.depth -= 1
-    body.put("}")

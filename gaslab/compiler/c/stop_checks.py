@@ -62,7 +62,7 @@ def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
         if x.index not in known:
             known[x.index] = _steps(tree, tree.helpers[x.index].body, known)
         more = known[x.index]
-    if isinstance(x, t.ListWord) and x.function not in ("len", "item"):
+    if isinstance(x, t.ListWord) and x.function not in ("len", "item", "member"):
         more = LIST
     if isinstance(x, t.KeyedWord) and x.function == "argmax":
         more = LIST

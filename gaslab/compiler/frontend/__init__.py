@@ -9,7 +9,8 @@
     method       a phase, and helpers: what phases call, made for the types it is called with
     body         types of locals, then the tree: one walk over the statements, each time
     scope        the state of one function while it is read; an argument of every construct
-    statements   a function for each kind of statement   (assign, additive, records, signals, caching)
+    statements   a function for each kind of statement   (assign, additive, growing, records, signals,
+                 caching)
     dispatch     a function for each kind of expression  (names, subscripts, conditions, operators, calls)
 """
 
@@ -22,6 +23,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.caching import check_caching
 from gaslab.compiler.frontend.counts import counting
 from gaslab.compiler.frontend.declare import PHASES, Declared, declare
+from gaslab.compiler.frontend.growing import with_growing
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method
 from gaslab.compiler.frontend.program_rules import check_declared, check_messages, check_tree
@@ -55,9 +57,12 @@ def parse_phases(
     """
     phases = declare_phases(cls, shapes)
     every = phases or [declare(cls, shapes=shapes)]
-    trees = [_tree(declared, debugging, k, many_edges) for k, declared in enumerate(every)]
+    trees = tuple(
+        replace(_tree(declared, debugging, k, many_edges), in_phases=bool(phases))
+        for k, declared in enumerate(every)
+    )
     check_messages(every, trees)
-    return tuple(replace(tree, in_phases=bool(phases)) for tree in trees)
+    return with_growing(trees, every)
 
 
 def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combiner | None:

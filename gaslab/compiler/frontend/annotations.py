@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from gaslab import program
 from gaslab.compiler import tree as t
-from gaslab.compiler.frontend.lists import list_storage
+from gaslab.compiler.frontend.lists import list_storage, tuples_storage
 from gaslab.language.annotations import mark_of
 
 _PLAIN = {float: "float64", int: "int64", bool: "bool"}
@@ -28,8 +28,10 @@ def storage_of(annotation: Any) -> str | None:
     if isinstance(annotation, type):
         return _PLAIN.get(annotation)
     if get_origin(annotation) is Annotated:
-        mark = mark_of(annotation, program.Storage)
-        return list_storage(annotation, mark.name if mark else storage_of(annotation.__origin__))
+        mark, inner = mark_of(annotation, program.Storage), annotation.__origin__
+        if mark is None and get_origin(inner) is tuple:
+            return tuples_storage(annotation, [storage_of(one) for one in get_args(inner)])
+        return list_storage(annotation, mark.name if mark else storage_of(inner))
     return None
 
 

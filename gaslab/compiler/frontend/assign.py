@@ -17,6 +17,7 @@ from gaslab.compiler.frontend.pairs import pair_named
 from gaslab.compiler.frontend.precision import storage_in, too_wide
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.subscripts import indices_of
+from gaslab.compiler.frontend.tuples import tuple_named
 from gaslab.compiler.frontend.values import ArrayValue, flat, stored
 from gaslab.errors import ProgramError
 from gaslab.language.annotations import Namespace, evaluate
@@ -54,6 +55,8 @@ def unpack(scope: Scope, targets: ast.Tuple | ast.List, node: ast.Assign) -> lis
     pair = pair_named(scope, values)
     if pair is not None:
         return unpack_pair(scope, targets, pair, node)
+    if members := tuple_named(scope, values):
+        return unpack_members(scope, targets, members, node, node.value)
     if not isinstance(values, ast.Tuple | ast.List):
         raise scope.error(values, "one value cannot be unpacked; write a, b = x, y")
     for part in (*targets.elts, *values.elts):
@@ -83,6 +86,19 @@ def unpack_pair(
     statements: list[t.Stmt] = []
     for target, value in zip(targets.elts, pair, strict=True):
         statements += stored_in(scope, target, value, node, node.value)
+    return statements
+
+
+def unpack_members(
+    scope: Scope, targets: ast.expr, members: tuple[t.Expr, ...], node: ast.stmt, at: ast.AST
+) -> list[t.Stmt]:
+    """``a, b = message[k]``, and the begin of each round of ``for a, b in message``."""
+    if not isinstance(targets, ast.Tuple | ast.List) or len(targets.elts) != len(members):
+        names = ", ".join("abcd"[: len(members)])
+        raise scope.error(targets, f"a message is a tuple of {len(members)} here; unpack it: {names}")
+    statements: list[t.Stmt] = []
+    for target, value in zip(targets.elts, members, strict=True):
+        statements += stored_in(scope, target, value, node, at)
     return statements
 
 

@@ -66,9 +66,12 @@ def combiner(
     storage = storage_of(annotation)
     if storage is not None and t.is_list(storage):
         if not collects:
-            raise source.error(node, f"{what} is a list, which only gather makes; write {_CHOICES}")
+            raise source.error(node, f"{what} is a list, which gather and messages make; write {_CHOICES}")
         if (why := refused_elements(storage)) is not None:
             raise source.error(node, why)
+        if t.element_storage(storage) in t.TUPLES and name != "message":
+            text = f"{what} is a list of tuples, which messages alone are; write gl.List[int]"
+            raise source.error(node, text)
         return t.Combiner(storage.partition(":")[0], t.element_storage(storage))
     if (why := of_tuples(annotation)) is not None:
         raise source.error(node, f"{what} is {why}")

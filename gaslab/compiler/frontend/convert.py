@@ -22,7 +22,8 @@ def join(a: t.Type, b: t.Type) -> Any:
         return a
     if isinstance(a, t.Array) or isinstance(b, t.Array):
         if isinstance(a, t.Array) and isinstance(b, t.Array) and a.shape == b.shape:
-            return t.Array(join(a.element, b.element), a.shape)
+            element = join(a.element, b.element)
+            return None if element is None else t.Array(element, a.shape)
         return None
     if a in NUMBERS and b in NUMBERS:
         return max(a, b, key=lambda kind: _RANK[kind])
@@ -45,6 +46,8 @@ def widen(value: t.Expr, kind: t.Type) -> t.Expr | None:
 def remedy(found: t.Type, wanted: t.Type) -> str:
     """Return the remedy for a *found* type where *wanted* is needed."""
     if isinstance(found, t.Array) and isinstance(wanted, t.Array):
+        if found.shape == wanted.shape and "id" in (found.element, wanted.element):
+            return IDS
         return "make the shapes agree" if found.shape != wanted.shape else "write a value of that type"
     if isinstance(found, t.Array):
         return "write one of its elements, x[i], or np.sum(x)"

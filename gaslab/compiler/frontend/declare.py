@@ -114,7 +114,7 @@ def declare(
     )
     aggregators = {name: combiner(cls, sources[name], "return", sizes) for name in names}
     gather = combiner(cls, sources["gather"], "return", sizes, True) if "gather" in sources else None
-    message = combiner(cls, apply, "message", sizes) if apply and takes_message else None
+    message = combiner(cls, apply, "message", sizes, True) if apply and takes_message else None
     return Declared(
         cls=cls,
         params=params,

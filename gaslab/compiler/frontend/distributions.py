@@ -10,6 +10,7 @@ from gaslab.compiler.frontend.arrays import new_counter, temporary
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.draws import bound, call_draw, note_draw, put_before
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import no_ids
 from gaslab.compiler.frontend.values import ArrayValue, stored
 from gaslab.language import rng
 
@@ -22,6 +23,7 @@ def call(scope: Scope, node: ast.Call, kind: str) -> Any:
     value = value_of(scope, argument)
     if not isinstance(value, ArrayValue) or len(value.type.shape) != 1:
         raise scope.error(argument, f"{name} of gl.{kind} is a vector but this is {t.named(value.type)}")
+    no_ids(scope, value, argument, f"gl.{kind}")
     value = value.widened(t.Array("float", value.type.shape))
     if kind == "dirichlet":
         copy = temporary(scope, value, node)

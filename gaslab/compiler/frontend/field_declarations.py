@@ -201,7 +201,7 @@ class _Group:
         storage = storage_of(annotation)
         if rank and extra:
             storage = storage_of(float if extra.dtype is None else extra.dtype)
-            if storage is None or storage == "id":
+            if storage is None or (storage == "id" and self.kind != "Vertex"):
                 raise place.value_error(f"has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
         if is_by_key(annotation):
             raise place.type_error("is a total by key, which only gather makes; keep its argmax or a sum")
@@ -220,9 +220,11 @@ class _Group:
         shape = self.shape(extra, rank, place) if extra else ()
         if extra is not None:
             sync = self.sync(extra.sync, rank, storage, place)
-            default = t.REQUIRED if storage == "id" and type(extra.init) is int else extra.init
+            default = extra.init
             if self.is_parameter and not extra.has_init:
                 default = t.REQUIRED
+            elif storage == "id" and type(extra.init) is int:  # nothing is said
+                default = program.NOBODY if shape else t.REQUIRED
             if storage == "bool" and type(default) is int and default == 0:
                 default = False  # what gl.field starts from where nothing is said
         if default is not t.REQUIRED:
@@ -282,6 +284,8 @@ class _Group:
         if mark not in [row.name for row in rows]:
             words = one_of(f"gl.{row.name.upper()}" for row in rows)
             raise place.source.error(place.at, f"sync of {place.what} is {shown(mark)}; write {words}")
+        if rank and storage == "id":
+            raise place.error("is an array of vertex ids, which cannot be additive; leave out sync=")
         if rank and self.kind == "Edge":
             raise place.error("is an array, which cannot be additive on edges; leave out sync=")
         if self.kind not in ("Vertex", "Edge"):
@@ -295,6 +299,9 @@ class _Group:
     def list_variable(self, name: str, storage: str, place: _Place) -> t.Variable:
         if self.kind not in ("Vertex", "Edge"):
             raise place.type_error(f"is {t.named(storage)}; only vertices and edges have such fields")
+        if t.element_storage(storage) in t.TUPLES:
+            text = "is a list of tuples, which messages alone are; write a list for each member"
+            raise place.type_error(text)
         if (why := refused_elements(storage)) is not None:
             raise place.type_error(f"is {t.named(storage)}; {why}")
         if self.kind == "Edge":
@@ -400,7 +407,7 @@ def _advice(annotation: Any) -> str:
         return "gl.VertexId for the id of a vertex"
     if isinstance(annotation, Unresolved):
         word = annotation.text.rpartition(".")[2]
-        known = ["VertexId", *(name for name in t.STORAGE if name.isidentifier())]
+        known = ["VertexId", *(x for x in t.STORAGE if x.isidentifier() and x not in t.TUPLES)]
         close = nearest(word, known).partition("did you mean ")[2]
         return f"{TYPES}; did you mean {close}" if close else TYPES
     return TYPES

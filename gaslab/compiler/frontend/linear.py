@@ -12,7 +12,7 @@ from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.row_products import by_rows
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.solving import solved
-from gaslab.compiler.frontend.value_checks import bits_of
+from gaslab.compiler.frontend.value_checks import bits_of, no_ids
 from gaslab.compiler.frontend.values import ArrayValue, stored
 from gaslab.compiler.frontend.vector_functions import counted, joined, known_length, reordered, searched
 from gaslab.errors import nearest
@@ -72,6 +72,8 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
     for value, argument in zip(values, node.args, strict=True):
         if value.type == "id":
             raise scope.error(argument, f"np.{word} of a vertex id; ids are only compared and copied")
+        if word != "copy":
+            no_ids(scope, value, argument, f"np.{word}")
     if word in ("minimum", "maximum"):
         return pairwise(scope, node, word, values)
     if word in ("abs", "absolute", "bitwise_count") or word in _MATH:
@@ -174,6 +176,8 @@ def reduced(scope: Scope, op: str, value: ArrayValue, node: ast.AST) -> t.Expr:
 
 def matrix_product(scope: Scope, left: Any, right: Any, node: ast.AST) -> Any:
     """``left @ right``."""
+    for value in (left, right):
+        no_ids(scope, value, node, "`@`")
     if not isinstance(left, ArrayValue) or not isinstance(right, ArrayValue):
         raise scope.error(node, "`@` needs two vectors or matrices; write * for a number")
     inner = left.type.shape[-1]

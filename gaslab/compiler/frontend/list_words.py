@@ -10,6 +10,7 @@ from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.lists import EMPTY, element_type
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.tuples import WHOLE, members_of
 from gaslab.compiler.frontend.value_checks import check_count, no_keywords
 
 WORDS: dict[Any, str] = {program.common: "common", program.mode: "mode", program.mex: "mex"}
@@ -24,6 +25,8 @@ def item(scope: Scope, x: t.Expr, node: ast.Subscript) -> t.Expr:
     """``x[i]``"""
     if isinstance(node.slice, ast.Slice):
         raise scope.error(node.slice, "a list is not cut; write for i in range(...) and x[i]")
+    if members_of(x):
+        raise scope.error(node, WHOLE)
     return at(scope, x, scope.fit(value_of(scope, node.slice), "int", node.slice, "a position"), node)
 
 
@@ -34,6 +37,8 @@ def at(scope: Scope, x: t.Expr, index: t.Expr, node: ast.AST) -> t.Expr:
 
 def contains(scope: Scope, value: t.Expr, x: t.Expr, node: ast.AST) -> t.Expr:
     """``value in x``"""
+    if members_of(x):
+        raise scope.error(node, "a tuple is not looked for in a list; write a loop: for a, b in message")
     wanted = scope.fit(value, element_type(x.type), node, f"an element of {t.named(x.type)}")
     return t.ListWord("in", (wanted, x), "bool")
 

@@ -26,6 +26,13 @@ def list_storage(annotation: Any, storage: str | None) -> str | None:
     return f"{mark.kind}:{'id32' if storage == 'id' else storage}"
 
 
+def tuples_storage(annotation: Any, members: list[str | None]) -> str | None:
+    """Return the type of a list of tuples with these members, None if there is none in the language."""
+    mark = mark_of(annotation, program.Ragged)
+    name = "_".join("id32" if member == "id" else str(member) for member in members)
+    return f"{mark.kind}:{name}" if mark is not None and name in t.TUPLES else None
+
+
 def refused_elements(storage: str) -> str | None:
     """Return why a list type is not allowed, None if it is."""
     if storage.startswith("set:") and t.STORAGE[t.element_storage(storage)][0] not in ("int", "id"):

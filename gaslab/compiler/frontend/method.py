@@ -111,7 +111,7 @@ def entities_of(
         return _of_apply(source, parameters, declared)
     if name == "init_message" and len(parameters) == 3 and parameters[2] == "message":
         assert declared.message is not None
-        return {parameters[0]: "self", parameters[1]: "v"}, {"message": declared.message.type}
+        return {parameters[0]: "self", parameters[1]: "v"}, {"message": declared.message.total}
     roles = _ROLES.get(name, ("self", "v"))
     if is_over_edges(declared, name):
         roles = _ROLES["gather"]

@@ -100,7 +100,7 @@ def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
     if isinstance(node.value, ast.Attribute) and scope.role(node.value.value) in ("v", "nbr", "e"):
         value = value_of(scope, node.value)
         if t.is_list(value.type):
-            return scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
+            return no_attribute_of_list(scope, node)
     owner, text = scope.lookup(node.value), ast.unparse(node.value)
     if inspect.ismodule(owner) or inspect.isclass(owner):
         known = [name for name in dir(owner) if constant(getattr(owner, name, None)) is not None]
@@ -112,6 +112,13 @@ def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
     return scope.error(
         node.value, f"{text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes"
     )
+
+
+def no_attribute_of_list(scope: Scope, node: ast.Attribute) -> ProgramError:
+    """Return the error of ``x.name`` where x is a list."""
+    if node.attr == "append":
+        return scope.name_error(node, "append gives no value; write it on a line of its own")
+    return scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
 
 
 @reads(ast.Attribute)
@@ -133,7 +140,7 @@ def attribute(scope: Scope, node: ast.Attribute) -> t.Expr:
     if not isinstance(root, ast.Name) or root.id in scope.names or is_array(scope.lookup(node.value)):
         value = value_of(scope, node.value)  # an error in the owner comes before one in the attribute
         if t.is_list(value.type):
-            raise scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
+            raise no_attribute_of_list(scope, node)
         if isinstance(value.type, t.Array):
             raise scope.name_error(
                 node, f"{t.named(value.type)} has no {node.attr!r}; {_INSTEAD_OF.get(node.attr, _OF_ARRAYS)}"

@@ -16,7 +16,7 @@ from gaslab.compiler.frontend.dispatch import reads, value_of
 from gaslab.compiler.frontend.linear import matrix_product, multiple_of_eye
 from gaslab.compiler.frontend.names import const_of
 from gaslab.compiler.frontend.scope import Scope
-from gaslab.compiler.frontend.value_checks import as_number, no_number
+from gaslab.compiler.frontend.value_checks import as_number, no_ids, no_number
 from gaslab.compiler.frontend.values import ArrayValue
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -102,6 +102,7 @@ def binary_of_arrays(
     for value in (left, right):
         if value.type == "id":
             raise scope.error(node, f"`{op}` on a vertex id; {IDS}")
+        no_ids(scope, value, node, f"`{op}`")
     eyes = [getattr(value, "eye", None) for value in (left, right)]
     if isinstance(right, ArrayValue) and not isinstance(left, ArrayValue) and eyes[1] and op == "*":
         left, right, eyes = right, left, eyes[::-1]

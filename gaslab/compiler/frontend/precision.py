@@ -60,4 +60,6 @@ def totals_in(combiner: t.Combiner | None, precision: str) -> Any:
 def storage_in(storage: str, precision: str) -> str:
     """Return a storage type with floats of that precision."""
     kind, colon, element = storage.rpartition(":")
+    if element in t.TUPLES:
+        return kind + colon + "_".join(storage_in(member, precision) for member in t.TUPLES[element])
     return f"{kind}{colon}{precision}" if element == "float64" else storage

@@ -122,6 +122,7 @@ class Scope:
         self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
         self.reads: set[str] = set()
         self.writes: set[str] = set()
+        self.looped: list[str] = []  # the lists of the loops around
         self.types_changed = False
         self.final = False
 

@@ -9,6 +9,7 @@ from gaslab.compiler.frontend.calls import cut_to_int
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.records import message_parts
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.tuples import tuple_sent
 from gaslab.compiler.frontend.value_checks import no_keywords
 
 _PLAIN = ("nbr.signal()", "nbr.signal(message)")
@@ -34,6 +35,10 @@ def signal(scope: Scope, node: ast.Call, role: str) -> t.Signal:
             before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
             parts = message_parts(scope, at, before)
             return t.Signal(None, scope.site(node), target, priority, to, parts)
+        if combiner.storage in t.TUPLES:
+            before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
+            members = tuple_sent(scope, t.TUPLES[combiner.storage], at, before)
+            return t.Signal(None, scope.site(node), target, priority, to, members=members)
         message = scope.fit(value_of(scope, at), combiner.type, at, "the message")
     return t.Signal(message, scope.site(node), target, priority, to)
 

@@ -9,7 +9,7 @@ from gaslab.compiler.frontend.arrays import temporary
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.draws import put_before
 from gaslab.compiler.frontend.scope import Scope
-from gaslab.compiler.frontend.value_checks import check_count, no_array, no_keywords
+from gaslab.compiler.frontend.value_checks import check_count, no_array, no_ids, no_keywords
 from gaslab.compiler.frontend.values import ArrayValue, stored
 from gaslab.compiler.tree import Array, ConjugateGradient, Local, Solve, named
 from gaslab.language import solvers
@@ -33,6 +33,7 @@ def check_system(scope: Scope, node: ast.Call, name: str, values: list[Any]) -> 
     for value, argument in zip(values, node.args, strict=False):
         if not isinstance(value, ArrayValue):
             raise scope.error(argument, f"{name} needs a matrix and a vector but this is a number")
+        no_ids(scope, value, argument, name)
     matrix, right = values
     shape = matrix.type.shape
     if len(shape) != 2 or shape[0] != shape[1]:

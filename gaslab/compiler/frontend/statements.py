@@ -9,13 +9,21 @@ from typing import Any
 from gaslab import program
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend import keyed, list_words
-from gaslab.compiler.frontend.assign import annotated_assign, assign, augmented_assign, store_local
+from gaslab.compiler.frontend.assign import (
+    annotated_assign,
+    assign,
+    augmented_assign,
+    store_local,
+    unpack_members,
+)
 from gaslab.compiler.frontend.caching import WORDS, post
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.growing import append
 from gaslab.compiler.frontend.records import contributed_parts
 from gaslab.compiler.frontend.scope import Paths, Scope
 from gaslab.compiler.frontend.signals import signal
+from gaslab.compiler.frontend.tuples import members_at, members_of
 from gaslab.compiler.frontend.value_checks import check_count, no_keywords
 
 _NO_IMPORT = "import inside a method is not in the language; import at the top of the module"
@@ -72,6 +80,8 @@ def do_expression(scope: Scope, node: ast.Expr) -> list[t.Stmt]:
         role = scope.role(value.func.value)
         if role is not None:
             return [signal(scope, value, role)]
+    if isinstance(value, ast.Call) and (appended := append(scope, value)) is not None:
+        return [appended]
     if isinstance(value, ast.Call) and scope.lookup(value.func) is program.stop:
         return [stop_statement(scope, value)]
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in WORDS:
@@ -208,17 +218,25 @@ def iterated(scope: Scope, node: ast.expr) -> t.Expr | None:
 
 
 def for_list(scope: Scope, node: ast.For, x: t.Expr) -> list[t.Stmt]:
-    """``for y in x``, by position."""
-    if not isinstance(node.target, ast.Name):
+    """``for y in x``, ``for a, b in x``, by position."""
+    members = members_of(x)
+    if not members and not isinstance(node.target, ast.Name):
         raise scope.error(node.target, "a loop has one local; write for y in x")
     before = path_here(scope)
     position = scope.new_local("_position", "int", node)
-    first = store_local(scope, node.target, list_words.at(scope, x, position, node), node, node.target)
+    if members:
+        tuples = members_at(scope, x, position, node)
+        first = unpack_members(scope, node.target, tuples, node, node.target)
+    else:
+        assert isinstance(node.target, ast.Name)
+        first = [store_local(scope, node.target, list_words.at(scope, x, position, node), node, node.target)]
+    scope.looped.append(ast.unparse(node.iter))
     body, breaks = loop_body(scope, node.body)
+    scope.looped.pop()
     scope.assigned = meet([before, *breaks])
     length = list_words.length(x)
     return [
-        t.ForRange(position, t.Const(0, "int"), length, t.Const(1, "int"), (first, *body), scope.site(node))
+        t.ForRange(position, t.Const(0, "int"), length, t.Const(1, "int"), (*first, *body), scope.site(node))
     ]
 
 

@@ -14,6 +14,7 @@ from gaslab.compiler.frontend.dispatch import reads, value_of
 from gaslab.compiler.frontend.list_words import item
 from gaslab.compiler.frontend.pairs import pair_item
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.tuples import tuple_item
 from gaslab.compiler.frontend.value_checks import no_array
 from gaslab.compiler.frontend.values import ArrayValue
 
@@ -27,6 +28,9 @@ def subscript(scope: Scope, node: ast.Subscript) -> Any:
         return item_of_pair
     if (combiner := keyed.total_named(scope, node.value)) is not None:
         return keyed.item(scope, combiner, node)
+    member = tuple_item(scope, node)
+    if member is not None:
+        return member
     base = value_of(scope, node.value)
     if t.is_list(base.type):
         return item(scope, base, node)

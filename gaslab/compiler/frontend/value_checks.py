@@ -22,6 +22,12 @@ def no_array(scope: Scope, value: Any, node: ast.AST, doing: str) -> None:
         )  # fmt: skip
 
 
+def no_ids(scope: Scope, value: Any, node: ast.AST, doing: str) -> None:
+    """Raise if *value* is an array of vertex ids where numbers are needed."""
+    if isinstance(value, ArrayValue) and value.type.element == "id":
+        raise scope.error(node, f"{doing} needs numbers but this is {t.named(value.type)}; {IDS}")
+
+
 def no_record(scope: Scope, value: Any, node: ast.AST) -> None:
     """Raise if *value* is an accumulator, a pair or a total by key where a number is needed."""
     if value.type == t.RECORD:

@@ -13,6 +13,7 @@ from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.draws import put_before
 from gaslab.compiler.frontend.lists import EMPTY, element_type
 from gaslab.compiler.frontend.scope import Scope
+from gaslab.compiler.frontend.value_checks import no_ids
 from gaslab.compiler.frontend.values import ArrayValue, stored
 
 
@@ -49,6 +50,7 @@ def searched(scope: Scope, node: ast.Call) -> t.Expr:
     array, value = (value_of(scope, argument) for argument in node.args[:2])
     if not isinstance(array, ArrayValue) or len(array.type.shape) != 1:
         raise scope.error(node.args[0], f"np.searchsorted needs a vector but this is {t.named(array.type)}")
+    no_ids(scope, array, node.args[0], "np.searchsorted")
     if isinstance(value, ArrayValue) or value.type == "id":
         raise scope.error(node.args[1], f"np.searchsorted needs a number but this is {t.named(value.type)}")
     place = array.place or temporary(scope, array, node)

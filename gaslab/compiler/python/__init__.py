@@ -51,7 +51,7 @@ class Interpreter:
             self._phases |= additive.phases(tree, self._namespace)
             if tree.can_pull:
                 self._phases["gl_scatter_pull"] = self._scatter_pull
-        if tree.message is not None:
+        if tree.message is not None and not tree.collects_messages:
             self._phases["gl_combine_messages"] = self._combine_messages
 
     def has(self, phase: str) -> bool:
@@ -111,6 +111,8 @@ class Interpreter:
         combiner = self.tree.message
         if isinstance(combiner, RecordCombiner):
             return records.read(combiner, c.message, v)
+        if combiner is not None and combiner.collects:
+            return lists.ordered(lists.widened(c.message.item(v), combiner.storage), combiner.op)
         assert combiner is not None
         return bool(c.message.item(v)) if combiner.type == "bool" else c.message.item(v)
 

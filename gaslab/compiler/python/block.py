@@ -123,7 +123,7 @@ class Block:
         if not 0 <= to < self.num_vertices:
             raise numerics.Fault(numerics.NOBODY, site)
         at = self.locate.item(to)
-        if at < 0:
+        if at < 0 or (message is not None and self.tree.collects_messages):
             self.outbox.add(to, priority, message)
             return
         if priority is not None:

@@ -8,8 +8,10 @@ from itertools import count
 from typing import Any
 
 from gaslab.compiler.python.numerics import Fault
+from gaslab.compiler.tree import TUPLES
 
 NOBODY = (1 << 63) - 1  # gl.NOBODY as a global id
+NOBODY_32 = (1 << 32) - 1  # in lists
 INDEX, EMPTY = 5, 7  # GL_FAULT_INDEX, GL_FAULT_EMPTY
 
 
@@ -22,17 +24,41 @@ def ordered(values: list[Any], kind: str) -> list[Any]:
     """Return values in ascending order; of a set, each once."""
     if kind == "set":
         return sorted(set(values))
+    if any(isinstance(x, tuple) for x in values):
+        return sorted(values, key=lambda x: [_place(y) for y in x])
     return sorted(values, key=_place) if any(isinstance(x, float) for x in values) else sorted(values)
 
 
 def _place(x: float) -> tuple[bool, float, bool]:
+    """Return what orders numbers: ints, which a float could not tell apart, as they are."""
+    if isinstance(x, int):
+        return False, x, True
     return (True, 0.0, False) if math.isnan(x) else (False, x, math.copysign(1.0, x) > 0)
+
+
+def widened(values: list[Any], storage: str) -> list[Any]:
+    """Return elements as rows store them with the ids of tuples as a program has them."""
+    ids = [k for k, one in enumerate(TUPLES.get(storage, ())) if one == "id32"]
+    if not ids:
+        return values
+    return [tuple(NOBODY if k in ids and y == NOBODY_32 else y for k, y in enumerate(x)) for x in values]
+
+
+def stored(value: Any, storage: str) -> Any:
+    """Return an element of a list as rows store it."""
+    if storage in TUPLES:
+        return tuple(stored(y, one) for y, one in zip(value, TUPLES[storage], strict=True))
+    return (min(value, NOBODY_32) if value >= 0 else NOBODY_32) if storage == "id32" else value
 
 
 def item(i: int, x: list[Any], site: int) -> Any:
     if not -len(x) <= i < len(x):
         raise Fault(INDEX, site)
     return x[i]
+
+
+def member(k: int, i: int, x: list[Any], site: int) -> Any:
+    return item(i, x, site)[k]
 
 
 def mode(x: list[Any], site: int) -> Any:
@@ -51,6 +77,7 @@ def mex(x: list[int]) -> int:
 WORDS = {
     "len": len,
     "item": item,
+    "member": member,
     "in": lambda y, x: any(y == z for z in x),  # `in` would find the nan that is the same object
     "common": lambda a, b: len(set(a) & set(b)),
     "mode": mode,

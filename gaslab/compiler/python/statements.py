@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gaslab.compiler import tree as t
 from gaslab.compiler.python import rng
 from gaslab.compiler.python.body import Body
@@ -43,6 +45,8 @@ def nested(body: Body, head: str, statements: tuple[t.Stmt, ...]) -> None:
 def write(body: Body, s: t.Stmt) -> None:
     if isinstance(s, t.Assign):
         assign(body, s)
+    elif isinstance(s, t.Append):
+        append(body, s)
     elif isinstance(s, t.If):
         nested(body, f"if {expr(body, s.test)}", s.body)
         rest = s.otherwise
@@ -142,6 +146,9 @@ def signal(body: Body, s: t.Signal) -> None:
         return
     if s.target not in t.ENDS:
         raise unknown("interpret", s)
+    if body.tree.collects_messages and s.sends:
+        signal_by_id(body, replace(s, to=t.VertexAttribute(s.target, "id", "id")))
+        return
     at, place = t.ENDS[s.target], "message_next" if body.function.name == "apply" else "message"
     if s.parts is not None:
         body.put(f"sent = c.message_at(c.{place}, {at})")
@@ -162,7 +169,7 @@ def priority_of(body: Body, s: t.Signal) -> str:
 
 def signal_by_id(body: Body, s: t.Signal) -> None:
     assert s.to is not None
-    message = priority = "None"
+    message = "None"
     if s.parts is not None:
         body.put("sent = c.no_message()")
         block(body, s.parts)
@@ -170,9 +177,12 @@ def signal_by_id(body: Body, s: t.Signal) -> None:
     if s.message is not None:
         assert body.tree.message is not None
         message = narrowed(body.tree.message.storage, expr(body, s.message), s.site)
-    if body.tree.by_priority:
-        priority = priority_of(body, s)
+    if s.members:
+        assert body.tree.message is not None
+        values = zip(t.TUPLES[body.tree.message.storage], s.members, strict=True)
+        message = f"({', '.join(narrowed(one, expr(body, x), s.site) for one, x in values)})"
     place = "message_next" if body.function.name == "apply" else "message"
+    priority = priority_of(body, s) if body.tree.by_priority else "None"
     body.put(f"c.signal_id({expr(body, s.to)}, {message}, {priority}, c.{place}, {s.site})")
 
 
@@ -228,6 +238,17 @@ def assign(body: Body, s: t.Assign) -> None:
             store_unless_initial(body, target.index, store, value)
         else:
             body.put(store)
+
+
+def append(body: Body, s: t.Append) -> None:
+    k = s.target.index
+    storage = t.element_storage(body.tree.vertex_fields[k].storage)
+    value = narrowed(storage, expr(body, s.value), s.site)
+    store = f"n[{k}] = [*n[{k}], {value}]"
+    if body.function.name == "init":
+        store_unless_initial(body, k, store, value)
+    else:
+        body.put(store)
 
 
 def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:

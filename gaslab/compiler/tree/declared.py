@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,18 +33,36 @@ INTEGER_RANGE = {  # of the integer storage types
     for name, (kind, _, size) in STORAGE.items()
     if kind == "int" and (bits := 8 * size)
 }
+# Tuples of two to four numbers or ids: storage type -> those of its members. In lists of messages alone.
+TUPLES = {
+    "_".join(members): members
+    for count in (2, 3, 4)
+    for members in itertools.product(("id32", "int64", "float64", "float32"), repeat=count)
+}
+
+
+def tuple_bytes(members: tuple[str, ...]) -> int:
+    """Return the bytes of a C struct of these members."""
+    at, sizes = 0, [STORAGE[member][2] for member in members]
+    for size in sizes:
+        at = -(-at // size) * size + size
+    return -(-at // max(sizes)) * max(sizes)
+
+
+STORAGE |= {name: ("tuple", f"gl_{name}", tuple_bytes(members)) for name, members in TUPLES.items()}
 # A list (or sorted set) of a storage type is a type of its own, for fields, totals and expressions alike.
 LIST_KINDS = ("list", "set")
-_LISTS = [f"{kind}:{name}" for name in STORAGE if name != "id" for kind in LIST_KINDS]
+_LISTS = [f"{kind}:{name}" for name in STORAGE if name not in ("id", *TUPLES) for kind in LIST_KINDS]
+_LISTS += [f"list:{name}" for name in TUPLES]
 STORAGE |= {kind: (kind, "gl_list", 16) for kind in _LISTS}
 WIDE = {"float": "float64", "int": "int64", "bool": "bool", "id": "id"}  # expression -> storage type
 
 
 @dataclass(frozen=True)
 class Array:
-    """The type of a vector or a matrix (row by row) of numbers; all lengths are known."""
+    """The type of a vector or a matrix (row by row) of numbers or vertex ids; all lengths are known."""
 
-    element: str  # float, int or bool
+    element: str  # float, int, bool or id
     shape: tuple[int, ...]
 
     @property
@@ -128,9 +147,9 @@ class Variable:
 class Combiner:
     """A commutative, associative operation, a row of `combiners`, on one storage type.
 
-    ``list`` and ``set`` collect values of that type; only a gather has these. Of two parts ``argmin`` and
-    ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of a
-    part that starts from `start`.
+    ``list`` and ``set`` collect values of that type; gathers and messages have these. Of two parts ``argmin``
+    and ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of
+    a part that starts from `start`.
     """
 
     op: str
@@ -302,11 +321,12 @@ def named(kind: Type | None) -> str:
         return "a total by key"
     if isinstance(kind, Array):
         what = "vector" if len(kind.shape) == 1 else "matrix"
-        return f"a {what} of {' x '.join(map(str, kind.shape))} {kind.element}s"
+        elements = "vertex ids" if kind.element == "id" else f"{kind.element}s"
+        return f"a {what} of {' x '.join(map(str, kind.shape))} {elements}"
     if kind in (RECORD, PAIR):
         return "an accumulator" if kind == RECORD else "a pair"
     if kind is not None and is_list(kind):
-        of = {"int": "ints", "float": "floats", "bool": "bools", "id": "vertex ids"}
+        of = {"int": "ints", "float": "floats", "bool": "bools", "id": "vertex ids", "tuple": "tuples"}
         what = "a list" if kind.startswith("list") else "a sorted set"
         return f"{what} of {of[STORAGE[element_storage(kind)][0]]}" if element_storage(kind) else what
-    return "a vertex id" if kind == "id" else str(kind)
+    return {"id": "a vertex id", "tuple": "a tuple"}.get(str(kind), str(kind))

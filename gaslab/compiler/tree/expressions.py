@@ -338,7 +338,7 @@ class ListWord:
     """An operation on a list, its last argument, or on two.
 
     function: ``len(x)``, ``item(i, x)`` (may fault), ``in(value, x)``, ``common(a, b)``, ``mode(x)``
-    (may fault) and ``mex(x)``.
+    (may fault) and ``mex(x)``; of a list of tuples ``member(k, i, x)``, number k of tuple i (may fault).
     """
 
     function: str

@@ -58,7 +58,7 @@ def _may_fault(tree: Tree, x: Any) -> bool:
 def _is_safe(node: Any) -> bool:
     """Return whether a node that is not cheap is free of faults all the same."""
     if isinstance(node, ListWord):
-        return node.function not in ("item", "mode")
+        return node.function not in ("item", "member", "mode")
     if isinstance(node, Draw):
         checked = all(isinstance(x, Const) for x in node.arguments)
         return node.kind == "uniform" or (node.kind == "normal" and checked)

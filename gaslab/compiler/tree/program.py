@@ -110,6 +110,7 @@ class Tree:
     lengths: tuple[str, ...] = ()  # int parameters that shapes name, whose values are constants of this tree
     shared: tuple[declared.Variable, ...] = ()
     outside: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
+    growing: frozenset[str] = frozenset()  # list fields that a phase makes longer than is known before
 
     @property
     def own(self) -> declared.RecordCombiner | None:
@@ -258,8 +259,13 @@ class Tree:
 
     @cached_property
     def sends_to_itself(self) -> bool:
-        """Whether apply sends a message to its own vertex, or to one that it names."""
-        return any(signal.sends for signal in self.signals("apply"))
+        """Whether apply sends messages that combine, to its own vertex or to one that it names."""
+        return not self.collects_messages and any(signal.sends for signal in self.signals("apply"))
+
+    @property
+    def collects_messages(self) -> bool:
+        """Whether the messages of a vertex are a list, not combined on the way."""
+        return self.message is not None and self.message.collects
 
     @cached_property
     def by_priority(self) -> bool:
@@ -268,12 +274,13 @@ class Tree:
 
     @cached_property
     def can_pull(self) -> bool:
-        """Whether targets may run scatter: not where it writes what is others', sees an edge once, or has
-        vectors that a vertex computes for all of its edges.
+        """Whether targets may run scatter: not where it writes what is others', sees an edge once, has
+        vectors that a vertex computes for all of its edges, or sends what is collected.
         """
         itself = any(signal.target != "nbr" for signal in self.signals("scatter"))
         mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
         mine = mine or self.near_vectors("scatter") is not None
+        mine = mine or self.collects_messages
         return not (self.writes("scatter", "e") or mine or self.by_priority or self.posts)
 
     def reads_global(self, name: str, *functions: Function) -> bool:
@@ -310,10 +317,9 @@ class Tree:
 
     @property
     def has_lists(self) -> bool:
-        """Whether a field or a gather's total is a list."""
-        return any(declared.is_list(v.storage) for v in (*self.vertex_fields, *self.edge_fields)) or bool(
-            self.gather is not None and self.gather.collects
-        )
+        """Whether a field, a gather's total or a message is a list."""
+        found = any(declared.is_list(v.storage) for v in (*self.vertex_fields, *self.edge_fields))
+        return found or any(c is not None and c.collects for c in (self.gather, self.message))
 
     def written_edges(self) -> frozenset[str]:
         """Names of the edge fields that the program writes."""

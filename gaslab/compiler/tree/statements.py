@@ -27,6 +27,15 @@ class Assign:
 
 
 @dataclass(frozen=True)
+class Append:
+    """``v.field.append(value)``: a list field of ``v`` becomes one longer, in init and apply."""
+
+    target: VertexField
+    value: Expr
+    site: int
+
+
+@dataclass(frozen=True)
 class If:
     test: Expr
     body: tuple[Stmt, ...]
@@ -181,7 +190,7 @@ class Signal:
     """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` and ``"id"`` in apply too.
 
     ``"id"`` is ``self.signal(to, ...)``, with the global id *to*. A priority is an int. A message with parts
-    is the statements that add them to the record ``"sent"``.
+    is the statements that add them to the record ``"sent"``; one that is a tuple is its *members*.
     """
 
     message: Expr | None
@@ -190,11 +199,12 @@ class Signal:
     priority: Expr | None = None
     to: Expr | None = None
     parts: tuple[Stmt, ...] | None = None
+    members: tuple[Expr, ...] = ()
 
     @property
     def sends(self) -> bool:
         """Whether it brings a message."""
-        return self.message is not None or self.parts is not None
+        return self.message is not None or self.parts is not None or bool(self.members)
 
 
 ENDS = {"nbr": "x", "v": "v"}  # what a method of either backend calls the vertex that a `Signal` is for
@@ -244,7 +254,7 @@ class Post:
 
 
 Stmt = (
-    Assign | If | While | ForRange | Each | AddPart | AddOuter | AddPair | AddByKey | Merge | Solve
+    Assign | Append | If | While | ForRange | Each | AddPart | AddOuter | AddPair | AddByKey | Merge | Solve
     | ConjugateGradient | Sort | Dirichlet | Break | Continue | Return | Signal | Stop | Contribute | AddLive
     | Post
 )  # fmt: skip

@@ -99,7 +99,7 @@ def field_of_total(tree: Tree) -> int | None:
     if not isinstance(first, Assign) or not isinstance(first.target, VertexField):
         return None
     k, field = first.target.index, tree.vertex_fields[first.target.index]
-    if not _is_total(first.value) or first.value.type != field.storage:
+    if not _is_total(first.value) or first.value.type != field.storage or field.name in tree.growing:
         return None
     targets = [x.target for x in nodes(apply.body) if isinstance(x, Assign)]
     if sum(isinstance(x, VertexField) and x.index == k for x in targets) > 1:

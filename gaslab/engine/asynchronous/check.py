@@ -24,6 +24,7 @@ def check_program(trees: list[Tree], compiled: bool, engine: Async) -> Async:
         ),
         "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
         "its gather sums by key": isinstance(tree.gather, KeyedCombiner),
+        "its messages are lists": tree.collects_messages,
         "it keeps lists": tree.has_lists,
         "it signals vertices by their ids": tree.signals_by_id(),
         "an aggregator after scatter belongs to supersteps; leave out after=": tree.aggregates_after_scatter,

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from gaslab.compiler.tree import PAYLOAD, Combiner, KeyedCombiner, RecordCombiner, element_storage, is_list
+from gaslab.compiler.python.lists import ordered, widened
+from gaslab.compiler.tree import (
+    PAYLOAD,
+    TUPLES,
+    Combiner,
+    KeyedCombiner,
+    RecordCombiner,
+    element_storage,
+    is_list,
+)
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
 from gaslab.graph.graph import Graph
@@ -57,7 +66,9 @@ class VertexTrace:
         assert state.message is not None
         assert state.tree.message is not None
         for v, found in self._found.items():
-            found["message"] = _total(state.tree.message, state.message[v])
+            message = state.message
+            one = message.item(v) if isinstance(message, Rows) else message[v]
+            found["message"] = _total(state.tree.message, one)
 
     def totals(self, combiner: Combiner, ids: np.ndarray, totals: Any) -> None:
         """Record the totals of the chosen vertices among the masters *ids*."""
@@ -95,7 +106,10 @@ def _total(combiner: Combiner, value: Any) -> Any:
     if isinstance(combiner, KeyedCombiner):
         return {_value(key, combiner.key): _value(x, combiner.storage) for key, x in sorted(value)}
     if combiner.collects:  # compiled, apply brings it into order
-        value = (np.unique if combiner.op == "set" else np.sort)(value).tolist()
+        if combiner.storage in TUPLES:
+            value = ordered(widened(value, combiner.storage), combiner.op)
+        else:
+            value = (np.unique if combiner.op == "set" else np.sort)(value).tolist()
     return _value(value, combiner.storage)
 
 
@@ -120,6 +134,8 @@ def _parts(combiner: RecordCombiner, values: Mapping[str, Any]) -> Any:
 
 def _value(value: Any, storage: str) -> Any:
     """Return a value of a storage type as Python's own, ids as `Vertex`."""
+    if storage in TUPLES:
+        return tuple(_value(x, one) for x, one in zip(value, TUPLES[storage], strict=True))
     if is_list(storage):
         return [_value(x, str(element_storage(storage))) for x in value]
     if isinstance(value, (list, np.ndarray)) and np.ndim(value):

@@ -55,6 +55,7 @@ def check_program(trees: list[Tree]) -> None:
             tree.aggregates_after_scatter,
         "its gather sums by key": isinstance(tree.gather, KeyedCombiner),
         "its gather collects lists": tree.gather is not None and tree.gather.collects,
+        "its messages are lists": tree.collects_messages,
         "an aggregator holds vertex ids, which all ranks together name": "id" in types,
     }  # fmt: skip
     for reason, holds in reasons.items():

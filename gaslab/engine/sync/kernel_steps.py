@@ -51,7 +51,7 @@ class KernelSteps:
         plain = tree.functions.keys() <= {"init", "start", "gather", "apply", "scatter"}
         adds = tree.contributed() or tree.contributed_edges()
         more = tree.aggregates_in_supersteps or tree.posts or adds or tree.signals_by_id() or tree.lookups
-        lists = any(is_list(field.storage) for field in tree.vertex_fields)
+        lists = tree.collects_messages or any(is_list(field.storage) for field in tree.vertex_fields)
         if tree.gather is not None:
             lists |= tree.gather.collects
         works = executor.library is not None and tree.by_signal and plain and "apply" in tree.functions

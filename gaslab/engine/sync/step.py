@@ -11,6 +11,7 @@ import numpy as np
 
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab.engine.activation import Frontier
+from gaslab.engine.collected import Collected
 from gaslab.engine.delivery import Delivery
 from gaslab.engine.gather import Gather, MirrorSums
 from gaslab.engine.gather_apply import GatherApply
@@ -67,6 +68,8 @@ class Synchronous:
     def _show_state(self) -> None:
         """Pass a state that another phase, or run, has left to the view and the mirrors."""
         state, view = self.state, self.view
+        if self.delivery is not None and isinstance(self.delivery.remote, Collected):
+            self.delivery.remote.show()
         view.aggregate, view.superstep = state.aggregate_row, state.superstep
         note_begin(view, state)
         set_by_source(view, state, self.local)
