@@ -9,7 +9,7 @@ No vertex knows its neighbours' neighbours. So a step is drawn by rejection (Yan
 with a number below the largest weight, and taken if that is below its own. Mostly this can be said at once;
 where it hangs on whether the proposed vertex is a neighbour of `came`, the walker goes there and asks, and is
 sent back if the answer is no. So where q is 1 there are two supersteps more than steps, and else the slowest
-walker takes more: about twice as many where q is 2 or 1/2, six times where it is 4.
+walker takes more: two to four times as many where q is 2 or 1/2, more where p is far from 1, too.
 
 The graph is undirected; parallel edges count once.
 

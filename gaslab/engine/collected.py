@@ -33,8 +33,9 @@ class Collected:
         self._owner = np.full(local.num_local, exchange.comm.rank, np.int32)  # of each replica here
         for p, bounds in enumerate(local.mirror_bounds.tolist()):
             self._owner[bounds[0] : bounds[-1]] = p
-        # Where signals alone do not decide which vertices run, messages may wait for some supersteps.
-        self._wait = tree.by_priority or not tree.by_signal
+        # Where signals alone do not decide which vertices run, messages may wait for some supersteps;
+        # those of an earlier phase wait until their vertex runs in this one.
+        self._wait = tree.by_priority or not tree.by_signal or tree.in_phases
 
     def pack(self) -> Packed:
         """Return the records in the outboxes for other ranks' masters, by rank; others stay here."""

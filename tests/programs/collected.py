@@ -144,3 +144,36 @@ class Copies(gl.VertexProgram):
 
     def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
         nbr.signal(v.degree > nbr.degree)
+
+
+@case()
+class Kept(gl.VertexProgram):
+    """Collected messages of a phase wait in the next one, with those sent there, until their vertex runs."""
+
+    class Vertex(gl.Vertex):
+        heard: gl.List[gl.VertexId]
+        runs: int = 0
+
+    def wait(self, v: Vertex, message: gl.List[gl.VertexId]) -> None:
+        v.runs = -len(message)
+
+    def send(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        nbr.signal(v.id)
+
+    def is_even(self, v: Vertex) -> bool:
+        return v.index % 2 == 0
+
+    def read(self, v: Vertex, message: gl.List[gl.VertexId]) -> None:
+        for sender in message:
+            v.heard.append(sender)
+        v.runs += 1
+
+    def answer(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:
+        if v.runs == 1 and v.index % 4 == 0:
+            nbr.signal(v.id)
+
+    phases = (
+        gl.Phase(apply=wait, scatter=send, supersteps=1),
+        gl.Phase(start=is_even, apply=read, scatter=answer, supersteps=3),
+        gl.Phase(apply=read, supersteps=1),
+    )
