@@ -248,7 +248,7 @@ class Memory(gl.VertexProgram):
 def test_fields_that_begin_with_an_underscore_are_in_no_result(engine: str) -> None:
     result = gl.run(Memory(), ring(4), engine=engine)
     assert result.vertices.columns == ["received"]
-    assert result.edges.columns == []
+    assert result.edge_fields == []
     assert result.vertices["received"].tolist() == [7] * 4
 
 
