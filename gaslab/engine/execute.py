@@ -91,8 +91,12 @@ def collect(
     observe: Observer,
     sent: int,
     seconds: dict[str, float],
+    given: Graph,
 ) -> Result:
-    """Return the result of all ranks, on the ranks of ``on=`` (collective)."""
+    """Return the result of all ranks, on the ranks of ``on=`` (collective).
+
+    *given* is the graph that the caller holds, of any cut.
+    """
     tree, state, graph, comm = bound.tree, driver.state, bound.graph, bound.graph.comm
     written = bound.columns.written
     if not driver.converged:
@@ -111,6 +115,7 @@ def collect(
         lists.answers(graph, tree, state.fields),
         {v.name: state.edge_fields[k] for k, v in enumerate(tree.edge_fields) if v.name in written},
         metrics, observe.history, driver.converged, state.superstep, options.on, options.edges,
+        given,
     )  # fmt: skip
     result.aggregates, result.initial_aggregates = state.named_aggregates(), observe.initial_aggregates
     for field, values in zip(tree.edge_fields, state.edge_fields, strict=True):

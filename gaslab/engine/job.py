@@ -36,6 +36,7 @@ from gaslab.replication.exchange import Exchange
 from gaslab.results.result import Result
 
 Shapes = tuple[tuple[str, int], ...]
+RUNNING = "is running; a job has one run at a time"
 
 
 @dataclass
@@ -46,12 +47,17 @@ class Prepared:
     engine: Engine  # with the options that follow from the program
     columns: BoundColumns | None = None  # where they are constant, from the first run on
 
+    def shapes(self, values: Mapping[str, int]) -> Shapes:
+        """Return the int parameters that are lengths in any phase, with their values among *values*."""
+        names = sorted({name for one in self.compiled for name in one.tree.lengths})
+        return tuple((name, values[name]) for name in names)
+
 
 class Job:
     """A program that is ready to run on a graph, as often as wanted; `gaslab.prepare` makes one.
 
-    It holds memory of the graph's size until it is closed: ``with gl.prepare(...) as job:``. After an error,
-    a timeout or Ctrl-C it can be run again.
+    It holds memory of the graph's size until it is closed: ``with gl.prepare(...) as job:``. After an error
+    or a timeout it can be run again, on one rank after Ctrl-C, too.
 
     Attributes
     ----------
@@ -64,6 +70,7 @@ class Job:
         self._options = options = check(program, graph, options)
         self.program = program_in(program, options.precision)
         self.graph = graph if options.strategy is None else graph.partitioned(options.strategy)
+        self._given = graph  # which outlives a run; a cut that was made for it does not
         self._prepared: dict[Shapes, Prepared] = {}
         self._threads = 0  # of each rank, once chosen
         self._exchange: Exchange | None = None
@@ -154,7 +161,10 @@ class Job:
         self.close()
 
     def __fingerprint__(self) -> Any:
-        self._mark = self._mark or fingerprint([self.program, self.graph])
+        if not self._mark:
+            own = ("threads", "cancellation", "progress")  # which ranks may have otherwise
+            options = {name: x for name, x in vars(self._options).items() if name not in own}
+            self._mark = fingerprint([self.program, self.graph, options])
         return self._mark
 
     def __repr__(self) -> str:
@@ -179,15 +189,20 @@ class Job:
             self._refuse_another_graph(options.init)
         else:
             options = replace(options, cancellation=Cancellation(options.timeout))
-        self._state = "is running; a job has one run at a time"
+        self._state = RUNNING
         whole = False
         try:
             result = self._result(program, options)
             whole = True
+        except KeyboardInterrupt:
+            if self.graph.comm.size > 1 and self._state == RUNNING:
+                self._state = "was interrupted while its ranks exchanged messages; start the ranks again"
+            raise
         finally:
-            self._state = ""
+            if self._state == RUNNING:
+                self._state = ""
             if not whole:
-                self._exchange = None  # messages may be under way
+                self._exchange = None  # a message may have been left in it
         return result
 
     def _result(self, program: VertexProgram, options: Options) -> Result:
@@ -214,22 +229,19 @@ class Job:
         drive(driver, options, observe)
         seconds = {"build": built - began, "compute": time.perf_counter() - built}
         sent = graph.comm.bytes_sent - sent_before + driver.bytes_posted
-        return collect(driver, bound, options, observe, sent, seconds)
+        return collect(driver, bound, options, observe, sent, seconds, self._given)
 
     def _of_shapes(self, program: VertexProgram, options: Options) -> Prepared:
         """Return the program compiled for its lengths of fields (collective)."""
         self._threads = self._threads or threads_of(self.graph, options)
         values = shapes_of(program)
         known = next(iter(self._prepared.values()), None)
-        lengths = () if known is None else known.compiled[0].tree.lengths
-        key = tuple((name, values[name]) for name in lengths)
-        found = None if known is None else self._prepared.get(key)
+        found = None if known is None else self._prepared.get(known.shapes(values))
         if found is None:
             launch.say_small(self.graph.num_edges, self.graph.comm.size, self.graph.comm.rank)
             compiled, engine = compile_program(program, self.graph, options)
             found = Prepared(compiled, engine)
-            key = tuple((name, values[name]) for name in compiled[0].tree.lengths)
-            self._prepared[key] = found
+            self._prepared[found.shapes(values)] = found
         return found
 
     def _own(self, options: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
@@ -240,11 +252,12 @@ class Job:
         return given
 
     def _refuse_another_graph(self, init: Any) -> None:
-        if isinstance(init, Result) and init.fingerprint != self.graph.fingerprint:
-            raise errors.UsageError(
-                f"init= is a result of another graph ({init!r}); a job starts from results of its own graph: "
-                "use gaslab.run, or give init={field: values by vertex id}"
-            )
+        for one in init.values() if isinstance(init, Mapping) else [init]:
+            if isinstance(one, Result) and one.fingerprint != self.graph.fingerprint:
+                raise errors.UsageError(
+                    f"init= is a result of another graph ({one!r}); a job starts from results of its own "
+                    "graph: use gaslab.run, or give init={field: values by vertex id}"
+                )
 
 
 def _rows(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -288,7 +301,7 @@ def prepare(
     ----------
     program : VertexProgram
         An instance; its parameters are those of a run that names no others. What its methods read of the
-        module, numbers as well as functions, is read now.
+        module, numbers as well as functions, is read now; the content of arrays when a run begins.
     graph : Graph
         Never changed.
     max_iterations, engine, strategy, threads, columns, seed, compile, precision, timeout, progress, on, edges

@@ -50,6 +50,7 @@ def rooms(
     elements = {t.element_storage(v.storage) for v in variables}
     combiners = [c for tree in trees for c in (tree.gather, tree.message) if c is not None]
     elements |= {one.key if isinstance(one, t.KeyedCombiner) else one.storage for one in combiners}
+    elements |= {member for one in elements for member in t.TUPLES.get(one, ())}
     if "id32" in elements and graph.num_vertices > MOST_VERTICES:
         raise UsageError(
             f"{trees[0].name} collects vertex ids in lists, and in those there is room for the ids of "

@@ -91,7 +91,8 @@ def run(
         ``docs/timeline.md``. A file of that name is replaced.
     edges : bool
         Exchange the edge table of several ranks, so that ``result.edges`` can be read; else
-        ``result.collect_edges()`` does it later. On one rank it can always be read.
+        ``result.collect_edges()`` does it later. On one rank it can be read without, for as long
+        as the graph is in memory.
 
     Returns
     -------

@@ -22,31 +22,48 @@ def bind_arrays(trees: Iterable[Tree], program: VertexProgram, comm: Comm) -> li
     Those that are no parameters are copied: what the user changes meanwhile counts in the next run. Raises
     UsageError where ranks have different ones, or where one has values that its type does not hold.
     """
-    known: dict[tuple[int, str], np.ndarray] = {}
-    return [
-        [_array(tree, k, one, program, comm, known) for k, one in enumerate(tree.shared)] for tree in trees
-    ]
+    trees, known = list(trees), dict[Any, np.ndarray]()
+    _compare(trees, comm)
+    return [[_array(tree, k, one, program, known) for k, one in enumerate(tree.shared)] for tree in trees]
 
 
 def _array(
-    tree: Tree, k: int, variable: Variable, program: VertexProgram, comm: Comm, known: dict[Any, np.ndarray]
+    tree: Tree, k: int, variable: Variable, program: VertexProgram, known: dict[Any, np.ndarray]
 ) -> np.ndarray:
     if k not in tree.outside:  # ranks have compared these with the call
         return np.ascontiguousarray(program.parameters()[variable.name], dtype_of(variable.storage))
-    value = np.asarray(tree.outside[k])
     key = id(tree.outside[k]), variable.storage
     if key not in known:
-        _compare(tree, variable, value, comm)
-        made = np.array(converted(value, variable, variable.name), order="C")
-        made.setflags(write=False)
-        known[key] = made
+        known[key] = _copied(tree, variable, np.asarray(tree.outside[k]))
     return known[key]
 
 
-def _compare(tree: Tree, variable: Variable, value: np.ndarray, comm: Comm) -> None:
-    """Raise UsageError where the content of an array is not the same on all ranks (collective)."""
-    if comm.size > 1 and len(set(comm.meet(fingerprint(value), f"the array {variable.name}"))) > 1:
+def _copied(tree: Tree, variable: Variable, value: np.ndarray) -> np.ndarray:
+    """Return a read-only copy of an array of the user's; raises UsageError where it has become another."""
+    what = f"{tree.name} reads the array {variable.name!r}"
+    if value.shape != variable.shape:
         raise UsageError(
-            f"{tree.name} reads the array {variable.name!r}, whose content is not the same on all ranks; "
-            "every rank must have the same"
+            f"{what}, which had the shape {variable.shape} when the program was prepared and has "
+            f"{value.shape} now; prepare it again"
         )
+    made = np.array(converted(value, variable, variable.name), order="C")
+    if made.dtype.kind == "f" and np.any(np.isinf(made) & np.isfinite(value)):
+        raise UsageError(f"{what}, which has values that {variable.storage} does not hold; scale it")
+    made.setflags(write=False)
+    return made
+
+
+def _compare(trees: list[Tree], comm: Comm) -> None:
+    """Raise UsageError where the content of an array is not the same on all ranks (collective)."""
+    arrays = [(tree, tree.shared[k], value) for tree in trees for k, value in sorted(tree.outside.items())]
+    if comm.size == 1 or not arrays:
+        return
+    prints = [fingerprint(np.asarray(value)) for _, _, value in arrays]
+    if len(set(comm.meet(fingerprint(prints), f"the arrays of {trees[0].name}"))) == 1:
+        return
+    of_arrays = zip(*comm.allgather(prints), strict=True)
+    tree, variable, _ = arrays[next(k for k, ranks in enumerate(of_arrays) if len(set(ranks)) > 1)]
+    raise UsageError(
+        f"{tree.name} reads the array {variable.name!r}, whose content is not the same on all ranks; "
+        "every rank must have the same"
+    )

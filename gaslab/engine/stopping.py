@@ -24,7 +24,7 @@ class Progress:
         self.__dict__.update(program.parameters())
         self.__dict__.update(state.named_aggregates())
         self.superstep = state.superstep - 1 if superstep is None else superstep  # the one just finished
-        self.phase_step = self.superstep - state.entered
+        self.phase_step = max(self.superstep - state.entered, 0)  # of a phase in which no vertex ran
         self.num_vertices, self.num_edges = graph.num_vertices, graph.num_edges
         self._program = program
 

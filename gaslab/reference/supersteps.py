@@ -288,7 +288,7 @@ class Run(State):
         superstep = self.superstep_number if superstep is None else superstep
         known: dict[str, Any] = {
             "superstep": superstep,
-            "phase_step": superstep - self.entered,
+            "phase_step": max(superstep - self.entered, 0),
             "num_vertices": len(self.vertices),
             "num_edges": len(self.edges),
         }

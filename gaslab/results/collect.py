@@ -235,9 +235,11 @@ class UnreadEdges:
         Whether they are on several ranks, so that reading them is collective.
     """
 
-    def __init__(self, collector: Collector, graph: Graph, values: Mapping[str, Values]) -> None:
+    def __init__(
+        self, collector: Collector, graph: Graph, values: Mapping[str, Values], given: Graph | None = None
+    ) -> None:
         self.comm, self.columns, self.spread = graph.comm, collector.names(values), graph.comm.size > 1
-        graph_now, on = weakref.ref(graph), collector.on
+        graph_now, on = weakref.ref(given or graph), collector.on
 
         def from_graph() -> Parts:
             graph = graph_now()

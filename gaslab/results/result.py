@@ -101,6 +101,7 @@ class Result:
         iterations: int,
         on: str = "all",
         edges: bool = False,
+        given: Graph | None = None,
     ) -> Result:
         """Collect the values of all ranks (collective).
 
@@ -118,6 +119,8 @@ class Result:
             Where the answer goes.
         edges : bool
             Whether the edges of several ranks are exchanged now.
+        given : Graph, optional
+            The same graph, maybe of another cut, which lives longer.
 
         Raises
         ------
@@ -129,7 +132,7 @@ class Result:
         local, collector = graph.local, Collector(graph, storage, on)
         vertices = collector.vertices(local.gid[: local.num_masters], vertex_values)
         table = UnreadEdges(
-            collector.of_edges({name: storage[name] for name in edge_values}), graph, edge_values
+            collector.of_edges({name: storage[name] for name in edge_values}), graph, edge_values, given
         )
         mark, comm = graph.fingerprint, graph.comm
         made = cls(vertices, table, metrics, history, converged, iterations, on, mark, comm)

@@ -54,6 +54,29 @@ class Spread(gl.VertexProgram):
         e.worn += v.heat[0]
 
 
+class LateLength(gl.VertexProgram):
+    """A length that the accumulator of the second phase names alone."""
+
+    size: int = 2
+
+    class Vertex(gl.Vertex):
+        sum: float = 0.0
+
+    class Total(gl.Accumulator):
+        ones: gl.Vector = gl.field(shape="size")
+
+    def begin(self, v: Vertex) -> None:
+        v.sum = 0.0
+
+    def ones(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> Total:
+        return self.Total(ones=np.ones(self.size))
+
+    def add(self, v: Vertex, total: Total) -> None:
+        v.sum = np.sum(total.ones)
+
+    phases = (gl.Phase(apply=begin, supersteps=1), gl.Phase(gather=ones, apply=add, supersteps=1))
+
+
 class Seeded(gl.VertexProgram):
     seed: int = 4
 
@@ -158,6 +181,12 @@ def test_a_length_makes_other_machine_code_once(monkeypatch: pytest.MonkeyPatch)
     assert [one["size"] for one in compiled] == [2, 3]
 
 
+def test_a_length_of_a_later_phase_makes_other_machine_code() -> None:
+    graph = gl.Graph.from_edges([0, 1], [1, 0])
+    job = gl.prepare(LateLength(), graph)
+    assert [job.run(size=k).vertices["sum"].tolist() for k in (2, 5, 2)] == [[2, 2], [5, 5], [2, 2]]
+
+
 @pytest.mark.filterwarnings("ignore:Spread")
 def test_run_many_runs_once_for_each_value() -> None:
     job = gl.prepare(Spread(), drawn_graph(Comm()), max_iterations=2)
@@ -250,6 +279,41 @@ def test_a_job_has_one_run_at_a_time() -> None:
     assert job.run().iterations == len(found) == 3
 
 
+def test_a_job_that_is_closed_while_it_runs_stays_closed() -> None:
+    job = gl.prepare(Endless(), drawn_graph(Comm()), progress=lambda row: job.close())
+    assert job.run().iterations == 3
+    with pytest.raises(gl.UsageError, match="is closed; prepare another"):
+        job.run()
+
+
+def test_an_array_that_was_resized_is_refused() -> None:
+    job = gl.prepare(Table(), gl.Graph.from_edges([0, 1], [1, 0]), max_iterations=1)
+    assert job.run().vertices["value"].tolist() == [1.0, 1.0]
+    TABLE.resize(1, refcheck=False)
+    try:
+        with pytest.raises(gl.UsageError) as caught:
+            job.run()
+    finally:
+        TABLE.resize(3, refcheck=False)
+    assert str(caught.value) == (
+        "Table reads the array 'TABLE', which had the shape (3,) when the program was prepared and has (1,) "
+        "now; prepare it again"
+    )
+
+
+def two_engines(comm: Comm) -> str:
+    graph = drawn_graph(comm)
+    jobs = [gl.prepare(Endless(), graph, max_iterations=k) for k in (2, 3)]
+    with pytest.raises(gl.UsageError) as caught:
+        jobs[comm.rank].run()
+    return str(caught.value)
+
+
+def test_ranks_that_run_different_jobs_all_raise(hosts: Any) -> None:
+    for said in hosts(2).run(two_engines):
+        assert "ranks disagree on self of run()" in said
+
+
 def test_a_closed_job_keeps_its_results_and_runs_no_more() -> None:
     with gl.prepare(Endless(), drawn_graph(Comm())) as job:
         result = job.run()
@@ -304,6 +368,15 @@ def test_what_the_program_reads_of_the_module_is_read_once() -> None:
 
 
 READ = 4
+TABLE = np.ones(3)
+
+
+class Table(gl.VertexProgram):
+    class Vertex(gl.Vertex):
+        value: float = 0.0
+
+    def apply(self, v: Vertex) -> None:
+        v.value = TABLE[v.in_degree]
 
 
 class Constant(gl.VertexProgram):

@@ -372,6 +372,9 @@ def test_a_result_of_vertices_alone_keeps_no_edges_in_memory() -> None:
     kept, gone = gl.pagerank(graph), gl.pagerank(columned(Comm()))
     gc.collect()
     assert len(kept.edges) == 5
+    cut_for_it = gl.run(gl.programs.PageRank(), graph, max_iterations=1, strategy="random")
+    gc.collect()
+    assert cut_for_it.edges.to_dict("weight") == kept.edges.to_dict("weight")
     with pytest.raises(gl.UsageError, match="its graph is no longer in memory; keep the graph"):
         _ = gone.edges
     assert len(gone.vertices) == 3

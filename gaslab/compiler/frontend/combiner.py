@@ -60,7 +60,7 @@ def combiner(
     if pair_operation(annotation):
         return pair_combiner(annotation, source.file.site(node), lambda text: source.error(node, text))
     if is_by_key(annotation):
-        if not collects:
+        if not collects or name == "message":
             raise source.error(node, f"{what} is a total by key, which only gather makes; write {_CHOICES}")
         return keyed_combiner(annotation, lambda text: source.error(node, text))
     storage = storage_of(annotation)
@@ -70,10 +70,12 @@ def combiner(
         if (why := refused_elements(storage)) is not None:
             raise source.error(node, why)
         if t.element_storage(storage) in t.TUPLES and name != "message":
-            text = f"{what} is a list of tuples, which messages alone are; write gl.List[int]"
+            text = f"{what} is a list of tuples, which messages alone are; gl.SumBy[int, float] sums by key"
             raise source.error(node, text)
         return t.Combiner(storage.partition(":")[0], t.element_storage(storage))
     if (why := of_tuples(annotation)) is not None:
+        if name == "message":
+            why = "a list of tuples; they have two to four members of int, float, gl.float32 or gl.VertexId"
         raise source.error(node, f"{what} is {why}")
     mark = mark_of(annotation, program.Combine)
     if mark is None:

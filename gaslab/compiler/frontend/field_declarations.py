@@ -205,7 +205,7 @@ class _Group:
                 raise place.value_error(f"has the dtype {_said(extra.dtype)}; write {_ELEMENTS}")
         if is_by_key(annotation):
             raise place.type_error("is a total by key, which only gather makes; keep its argmax or a sum")
-        if (why := of_tuples(annotation)) is not None:
+        if storage is None and (why := of_tuples(annotation)) is not None:
             raise place.type_error(f"is {why}")
         if storage is None:
             raise place.type_error(f"is {_text(annotation)}; write {_advice(annotation)}")

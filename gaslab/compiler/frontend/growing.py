@@ -15,6 +15,7 @@ from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.value_checks import check_count, no_keywords
 
 _WRITERS = ("init", "init_message", "apply")
+_SORTS = ("mode", "mex")  # words that need room for a whole list, which is made before a method runs
 
 
 def append(scope: Scope, node: ast.Call) -> t.Append | None:
@@ -55,6 +56,7 @@ def with_growing(trees: tuple[t.Tree, ...], declared: Iterable[Declared]) -> tup
         return trees
     for tree, one in zip(trees, declared, strict=True):
         _check_readers(tree, one, found)
+        _check_words(tree, one, {k for k, field in enumerate(fields) if field.name in found})
     return tuple(replace(tree, growing=frozenset(found)) for tree in trees)
 
 
@@ -70,6 +72,18 @@ def _grown(body: tuple[t.Stmt, ...], known: set[int]) -> set[int]:
             if messages or read & known:
                 found.add(one.target.index)
     return found
+
+
+def _check_words(tree: t.Tree, declared: Declared, growing: set[int]) -> None:
+    of_aggregators = {a.name: a.function for a in tree.aggregators}
+    for name, function in {**tree.functions, **of_aggregators}.items():
+        for x in t.nodes(function.body):
+            inner = t.nodes(tree.helpers[x.index].body) if isinstance(x, t.CallHelper) else (x,)
+            words = [y.function for y in inner if isinstance(y, t.ListWord) and y.function in _SORTS]
+            fields = [y for y in getattr(x, "arguments", ()) if isinstance(y, t.VertexField)]
+            if words and any(y.index in growing and t.is_list(y.type) for y in fields):
+                text = f"gl.{words[0]} has no room for a list that grows; take it of the message, or count"
+                raise declared.error(name, text)
 
 
 def _check_readers(tree: t.Tree, declared: Declared, growing: set[str]) -> None:
