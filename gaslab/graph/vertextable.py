@@ -67,7 +67,7 @@ def read_vertices(
     {'id': ['ann', 'bob'], 'age': array([31, 28])}
     """
     shared, file = as_comm(comm), arguments.path("path", path)
-    chosen = None if columns is None else arguments.several("columns", columns, "a sequence of names")
+    chosen = arguments.texts("columns", columns, optional=True)
     return shared.on_root(lambda: read_table(file, columns=chosen))
 
 
@@ -81,8 +81,7 @@ def joined(
     """Return the columns of *table* for the masters here, joined by id (collective)."""
     comm, rows = graph.comm, arguments.choice("rows", rows, arguments.ROWS)
     _check_default(default)
-    if chosen is not None:
-        chosen = arguments.several("columns", chosen, "a sequence of names")
+    chosen = arguments.texts("columns", chosen, optional=True)
     from_file = isinstance(table, (str, os.PathLike))
     if from_file:
         table, rows = read_vertices(table, columns=chosen, comm=comm), "same"

@@ -259,8 +259,8 @@ def test_the_table_of_edges_has_the_columns_of_the_graph() -> None:
     assert table["tags"].tolist() == [[], [2, 3], [1], [4]]
     assert cut.parts[2] == cut.parts[3]  # parallel
     frame = cut.to_pandas()
-    assert frame.loc[("a", "b"), "part"] == cut.parts[0]
-    assert list(frame.columns) == ["weight", "xy[0]", "xy[1]", "tags", "part"]
+    assert frame.set_index(["source", "target"]).loc[("a", "b"), "part"] == cut.parts[0]
+    assert list(frame.columns) == ["source", "target", "weight", "xy[0]", "xy[1]", "tags", "part"]
 
 
 def test_the_sides_of_a_bipartite_graph() -> None:

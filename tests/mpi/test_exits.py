@@ -32,7 +32,7 @@ def in_a_call(frame, event, argument):
     global frames
     if event == "call" and "/gaslab/engine/" in frame.f_code.co_filename:
         frames += 1
-        if frames == 150:  # the others wait inside MPI: they have met for this call
+        if frames == 400:  # the others wait inside MPI: they have met for this call
             sys.setprofile(None)
             leave()
 

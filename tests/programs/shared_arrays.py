@@ -24,7 +24,7 @@ def weighed(x: gl.Vector, by: gl.Matrix, k: int) -> float:
 class Layers(gl.VertexProgram):
     """Parameters of three types in every method; their lengths are those of the arrays."""
 
-    inputs: int
+    inputs: int = 9
     hidden: int = 9
     weights: gl.Matrix = gl.field(shape=("inputs", "hidden"))
     bias: gl.Vector = gl.field(shape="hidden", dtype=gl.float32)
