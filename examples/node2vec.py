@@ -49,7 +49,7 @@ class Node2Vec(gl.VertexProgram):
             self.signal(v.trace[0], (v.id, 1, v.id, gl.NOBODY))
         low, high = min(1.0, 1.0 / self.q), max(1.0, 1.0 / self.q)
         for walker, steps, came, asks_for in message:
-            if walker == gl.NOBODY:  # a letter to a walker's home
+            if walker == gl.NOBODY:  # a step of the walk that began here
                 v.trace[steps] = came
                 continue
             taken = steps

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gaslab.engine.engines import Sync as Sync
     from gaslab.engine.explain import explain as explain
     from gaslab.engine.job import Job as Job
-    from gaslab.engine.job import prepare as prepare
+    from gaslab.engine.run import prepare as prepare
     from gaslab.engine.run import run as run
     from gaslab.errors import *  # noqa: F403  those of `gaslab.errors.__all__`
     from gaslab.graph.corpus import corpus_from as corpus_from
@@ -82,8 +82,8 @@ _HOME = {
     "explain": "gaslab.engine.explain",
     "VertexSet": "gaslab.graph.vertexset",
     "read_vertices": "gaslab.graph.vertextable",
-    **dict.fromkeys(["Job", "prepare"], "gaslab.engine.job"),
-    "run": "gaslab.engine.run",
+    "Job": "gaslab.engine.job",
+    **dict.fromkeys(["prepare", "run"], "gaslab.engine.run"),
     **dict.fromkeys(["Async", "Stale", "Sync"], "gaslab.engine.engines"),
     **{name: f"gaslab.programs.{page}" for name, page in FUNCTIONS.items()},
     "LDA": "gaslab.topics.estimator",

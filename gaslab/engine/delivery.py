@@ -29,7 +29,7 @@ from gaslab.replication.exchange import Exchange, Packed, Signals
 # Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
 # its first hit; a message needs every edge, which costs about three fifths of a pushed one.
 PULL_SIGNALS, PULL_MESSAGES = 16.0, 1.6
-ALWAYS_PUSHED = 1024  # edges of a frontier that is pushed on any graph: looking for targets takes longer
+ALWAYS_PUSHED = 1024  # edges of a frontier that is pushed on any graph, in a kernel with its superstep
 FIRST_LOOK = 1 << 13  # vertices of a frontier whose edges are counted before it is known to be large
 
 

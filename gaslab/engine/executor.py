@@ -132,7 +132,7 @@ class Executor:
                 function = self.library.function(phase)
                 fault = phase_runner.run(view, function, blocks, ids, out, threads)
                 if phase in _WRITERS:
-                    self._scratch.settle()
+                    self._scratch.absorb()
                 if fault is not None and fault[2] < 0:
                     fault = (fault[0], _vertex_at(view, phase, ids, fault[1]), -1)
             else:

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from gaslab import errors
@@ -23,7 +24,6 @@ from gaslab.engine.engines import Engine, Reference
 from gaslab.engine.execute import collect, compile_program, drive, new_driver, threads_of
 from gaslab.engine.initial_frontier import Start
 from gaslab.engine.observe.observer import Observer
-from gaslab.engine.observe.progress import Say
 from gaslab.engine.observe.timeline import Timeline
 from gaslab.engine.options import Options, check
 from gaslab.graph.graph import Graph
@@ -36,7 +36,15 @@ from gaslab.replication.exchange import Exchange
 from gaslab.results.result import Result
 
 Shapes = tuple[tuple[str, int], ...]
-RUNNING = "is running; a job has one run at a time"
+
+
+class State(Enum):
+    """Whether a job can be run; the value of another than `READY` says why it cannot."""
+
+    READY = ""
+    RUNNING = "is running; a job has one run at a time"
+    INTERRUPTED = "was interrupted while its ranks exchanged messages; start the ranks again"
+    CLOSED = "is closed; prepare another"
 
 
 @dataclass
@@ -74,7 +82,7 @@ class Job:
         self._prepared: dict[Shapes, Prepared] = {}
         self._threads = 0  # of each rank, once chosen
         self._exchange: Exchange | None = None
-        self._state = ""  # why it cannot be run, if it cannot
+        self._state = State.READY
         self._mark = b""
 
     # ---- the public face ---------------------------------------------------------------------------
@@ -152,7 +160,7 @@ class Job:
 
     def close(self) -> None:
         """Free the memory of the job, which cannot be run any more; results stay. Not collective."""
-        self._prepared, self._exchange, self._state = {}, None, "is closed; prepare another"
+        self._prepared, self._exchange, self._state = {}, None, State.CLOSED
 
     def __enter__(self) -> Job:
         return self
@@ -168,7 +176,7 @@ class Job:
         return self._mark
 
     def __repr__(self) -> str:
-        return f"<Job of {self.program!r}{' (closed)' if self._state.startswith('is closed') else ''}>"
+        return f"<Job of {self.program!r}{' (closed)' if self._state is State.CLOSED else ''}>"
 
     # ---- one run -----------------------------------------------------------------------------------
 
@@ -180,8 +188,8 @@ class Job:
 
     def answer(self, changes: Mapping[str, Any], parameters: Mapping[str, Any]) -> Result:
         """Run the program with changed options and parameters (collective)."""
-        if self._state:
-            raise errors.UsageError(f"this job of {type(self.program).__name__} {self._state}")
+        if self._state is not State.READY:
+            raise errors.UsageError(f"this job of {type(self.program).__name__} {self._state.value}")
         program = self.program.__replace__(**parameters) if parameters else self.program
         options = self._options
         if changes:
@@ -189,21 +197,17 @@ class Job:
             self._refuse_another_graph(options.init)
         else:
             options = replace(options, cancellation=Cancellation(options.timeout))
-        self._state = RUNNING
-        whole = False
+        self._state, after = State.RUNNING, State.READY
         try:
-            result = self._result(program, options)
-            whole = True
-        except KeyboardInterrupt:
-            if self.graph.comm.size > 1 and self._state == RUNNING:
-                self._state = "was interrupted while its ranks exchanged messages; start the ranks again"
+            return self._result(program, options)
+        except BaseException as error:
+            self._exchange = None  # a message may have been left in it
+            if isinstance(error, KeyboardInterrupt) and self.graph.comm.size > 1:
+                after = State.INTERRUPTED
             raise
         finally:
-            if self._state == RUNNING:
-                self._state = ""
-            if not whole:
-                self._exchange = None  # a message may have been left in it
-        return result
+            if self._state is State.RUNNING:  # else it was closed meanwhile
+                self._state = after
 
     def _result(self, program: VertexProgram, options: Options) -> Result:
         graph = self.graph
@@ -216,6 +220,7 @@ class Job:
             drawing = Timeline(graph.comm, options.timeline, graph.source.split(", "))
         began, sent_before = time.perf_counter(), graph.comm.bytes_sent
         prepared = self._of_shapes(program, options)
+        self._threads = self._threads or threads_of(graph, options)
         options = replace(options, engine=prepared.engine, threads=self._threads)
         bound = bind(prepared.compiled, program, graph, options, prepared.columns)
         if bound.columns.constant:
@@ -233,7 +238,6 @@ class Job:
 
     def _of_shapes(self, program: VertexProgram, options: Options) -> Prepared:
         """Return the program compiled for its lengths of fields (collective)."""
-        self._threads = self._threads or threads_of(self.graph, options)
         values = shapes_of(program)
         known = next(iter(self._prepared.values()), None)
         found = None if known is None else self._prepared.get(known.shapes(values))
@@ -272,61 +276,3 @@ def _rows(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise errors.UsageError(f"run_many() needs sequences of one length, a value for each run; {said}")
     return [dict(zip(parameters, row, strict=True)) for row in zip(*parameters.values(), strict=True)]
-
-
-@collective(exempt=("threads",))
-def prepare(
-    program: VertexProgram,
-    graph: Graph,
-    *,
-    max_iterations: int | None = None,
-    engine: str | Engine = "sync",
-    strategy: str | None = None,
-    threads: int | None = None,
-    columns: Mapping[str, str | None] | None = None,
-    seed: int = 0,
-    compile: str = "auto",
-    precision: str | None = None,
-    timeout: float | None = None,
-    progress: bool | str | Say = False,
-    on: str = "all",
-    edges: bool = False,
-) -> Job:
-    """Prepare a vertex program for many runs on a graph; collective.
-
-    A run of a job spares what does not change: reading and compiling the class, cutting the graph, planning
-    the messages between ranks. On small graphs that is most of `gaslab.run`.
-
-    Parameters
-    ----------
-    program : VertexProgram
-        An instance; its parameters are those of a run that names no others. What its methods read of the
-        module, numbers as well as functions, is read now; the content of arrays when a run begins.
-    graph : Graph
-        Never changed.
-    max_iterations, engine, strategy, threads, columns, seed, compile, precision, timeout, progress, on, edges
-        As of `gaslab.run`, for every run. The timeout is that of each.
-
-    Returns
-    -------
-    Job
-        ``job.run(rate=0.1)``, ``job.run_many(source=[0, 1])``, ``job.close()``.
-
-    Raises
-    ------
-    UsageError, ProgramError, CompileError
-
-    Examples
-    --------
-    >>> import gaslab as gl
-    >>> graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 0])
-    >>> with gl.prepare(gl.programs.PageRank(), graph, max_iterations=50) as job:
-    ...     round(job.run(damping=0.5).vertices["score"].sum(), 6)
-    np.float64(1.0)
-    """
-    options = Options(
-        max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, columns=columns,
-        seed=seed, compile=compile, precision=precision, timeout=timeout, progress=progress, on=on,
-        edges=edges,
-    )  # fmt: skip
-    return Job(program, graph, options).ready()

@@ -147,7 +147,7 @@ class Scratch:
         self._boxes = Outboxes(threads * len(self._growing), 1)
         self._show()
 
-    def settle(self) -> None:
+    def absorb(self) -> None:
         """Give fields the lists that have outgrown their rows."""
         for k, rows in enumerate(self._growing):
             for box in self._boxes.take_bytes(k, len(self._growing)):
