@@ -68,7 +68,7 @@ class Brandes(gl.VertexProgram):
         paths: float = 0.0
         dependency: float = 0.0
 
-    @gl.aggregator
+    @gl.aggregator(every=gl.Phase)
     def depth(self, v: Vertex) -> gl.Max[int]:
         return v.level
 

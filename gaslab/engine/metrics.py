@@ -25,8 +25,9 @@ def run_metrics(
 ) -> dict[str, Any]:
     """Return the figures of one run (collective): counts are of all ranks, times of the slowest."""
     comm = graph.comm
-    slowest = {**graph.seconds, **{k: float(comm.allreduce(v, "max")) for k, v in seconds.items()}}
-    peak = peak_rss_bytes()
+    figures = comm.allgather_row(np.array([bytes_sent, peak_rss_bytes(), *seconds.values()], np.float64))
+    sent, total_peak = (int(x) for x in figures[:, :2].sum(axis=0))
+    slowest = {**graph.seconds, **dict(zip(seconds, figures[:, 2:].max(axis=0).tolist(), strict=True))}
     return {
         "program": type(program).__name__,
         "parameters": {
@@ -50,8 +51,8 @@ def run_metrics(
         "iterations": iterations,
         "converged": converged,
         "updates": updates,
-        "bytes_sent": int(comm.allreduce(bytes_sent)),
-        "bytes_per_iteration": int(comm.allreduce(bytes_sent)) // max(iterations, 1),
+        "bytes_sent": sent,
+        "bytes_per_iteration": sent // max(iterations, 1),
         "seconds": {**slowest, "total": sum(slowest.values())},
-        "peak_rss_bytes": {"sum": int(comm.allreduce(peak)), "max": int(comm.allreduce(peak, "max"))},
+        "peak_rss_bytes": {"sum": total_peak, "max": int(figures[:, 1].max())},
     }

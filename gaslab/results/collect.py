@@ -29,6 +29,7 @@ from gaslab.system.memory import available_memory, human
 
 OBJECT_BYTES = 64  # of a small Python object and the pointer to it
 LISTS_OF_IDS = ("list:id32", "set:id32")  # storage types
+SMALL = 1 << 16  # bytes of an answer for which nothing looks at the memory
 OUTSIDE = -1  # shown for an id field that holds no vertex, where ids are integers from 0
 
 Values = np.ndarray | RaggedColumn
@@ -338,6 +339,8 @@ def _sides(gids: np.ndarray, left: int, count: int) -> np.ndarray:
 def _check_room(comm: Comm, what: str, mine: int, everywhere: bool) -> None:
     """Raise UsageError on every rank if all ranks' bytes would not fit on some machine (collective)."""
     whole = int(comm.allreduce(mine))
+    if whole < SMALL:
+        return
     copies = comm.local_ranks if everywhere else 1
     # What is gathered is also sorted and translated: twice the answer, at the worst moment.
     room = comm.allreduce(available_memory(), "min")

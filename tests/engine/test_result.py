@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -124,11 +125,8 @@ def test_what_a_result_knows(hosts: Any) -> None:
 
 
 def without_room(comm: Comm, on: str, room: int) -> Any:
-    module.available_memory, kept = (lambda: room + comm.rank), module.available_memory
-    try:
+    with patch.object(module, "available_memory", lambda: room + comm.rank), patch.object(module, "SMALL", 0):
         return len(collect(comm, "int", on).vertices)
-    finally:
-        module.available_memory = kept
 
 
 def test_a_copy_that_does_not_fit_is_refused_with_its_size(hosts: Any) -> None:

@@ -304,7 +304,7 @@ def test_a_result_keeps_no_graph_alive() -> None:
 
 def test_memory_is_looked_at_before_a_copy_is_made() -> None:
     result = answered(Comm())
-    with patch.object(collect, "available_memory", return_value=100):
+    with patch.object(collect, "SMALL", 0), patch.object(collect, "available_memory", return_value=100):
         for table, name in ((result.vertices, "score"), (result.vertices, "id"), (result.edges, "worth")):
             with pytest.raises(gl.UsageError, match="100 B of memory are free"):
                 _ = table[name]
