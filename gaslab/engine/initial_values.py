@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from gaslab.arguments import shown
 from gaslab.compiler.tree import Tree, Variable, element_storage, is_list
 from gaslab.engine.bind import converted
 from gaslab.engine.initial_draws import InitialDraws
@@ -81,9 +82,12 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
         data = data.to_dict()
     if isinstance(data, Mapping):
         gids = graph.ids.find(list(data))
+        _check_each(variable, data, list(data.values()), "for vertex")
         content = _content(variable, list(data.values()), graph)
         return _placed(variable, default, gids, content, masters, graph)
     values = _array(variable, data)
+    if isinstance(data, (list, tuple)):
+        _check_each(variable, range(len(data)), data, "at position")
     whole = (graph.num_vertices, *variable.shape)
     if values.shape in ((), variable.shape):
         values = np.broadcast_to(values, whole)
@@ -136,6 +140,24 @@ def _array(variable: Variable, values: Any) -> np.ndarray:
         raise UsageError(
             f"init={{{variable.name!r}: ...}} has rows of several shapes; {variable.shape} is needed"
         ) from None
+
+
+def _check_each(variable: Variable, places: Iterable[Any], values: Sequence[Any], where: str) -> None:
+    """Raise UsageError for values that the field cannot hold; it names the place of the first."""
+    if variable.storage == "id":
+        return  # found, or not, by their names
+    try:
+        converted(_array(variable, values), variable, variable.name)
+    except UsageError:
+        for place, value in zip(places, values, strict=True):
+            try:
+                converted(np.asarray(value), variable, variable.name)
+            except (UsageError, ValueError):
+                raise UsageError(
+                    f"init={{{variable.name!r}: ...}} has {shown(value)} {where} {place!r}; the field needs "
+                    f"{variable.storage}"
+                ) from None
+        raise
 
 
 def _placed(

@@ -257,7 +257,7 @@ class VertexIds:
         if self.kind == "object":
             return f"; its ids are the {self.num_vertices} given nodes"
         if isinstance(self._table, Names):
-            return self._near_names(str(wanted))
+            return ", whose ids are strings" * (not isinstance(wanted, str)) + self._near_names(str(wanted))
         if not isinstance(wanted, (int, np.integer)) or isinstance(wanted, bool):
             return ", whose ids are integers"
         if self._table is None:

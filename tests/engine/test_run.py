@@ -181,7 +181,11 @@ def test_a_result_starts_a_run_on_another_graph_by_id() -> None:
     [
         ({"step": 1}, "Count has no vertex field 'step'; did you mean 'steps'?"),
         ({"steps": [1, 2]}, "init={'steps': ...} has shape (2,); one value per vertex, 4, in the order"),
-        ({"steps": [0.5] * 4}, "'steps' has values that are not int64, as steps needs"),
+        ({"steps": [0.5] * 4}, "init={'steps': ...} has 0.5 at position 0; the field needs int64"),
+        ({"steps": [1, 2, "x", 4]}, "init={'steps': ...} has 'x' at position 2; the field needs int64"),
+        ({"steps": {1: 3, 2: "x"}}, "init={'steps': ...} has 'x' for vertex 2; the field needs int64"),
+        ({"steps": {1: 3, 2: 2**70}}, f"init={{'steps': ...}} has {2**70} for vertex 2; the field"),
+        ({"steps": np.full(4, 0.5)}, "'steps' has values that are not int64, as steps needs"),
     ],
 )
 def test_starting_values_that_do_not_fit(init: dict[str, object], message: str) -> None:

@@ -105,7 +105,7 @@ def test_large_sparse_integers_outgrow_the_first_hash_table() -> None:
         ([0, 10, 22, 30], 2**70, f"vertex {2**70} is not in the graph; the nearest ids are 22 and 30"),
         ([5, 5], 7, "vertex 7 is not in the graph; the nearest id is 5"),
         (["alice", "bob"], "alcie", "vertex 'alcie' is not in the graph; did you mean 'alice'?"),
-        (["7", "bob"], 7, "vertex 7 is not in the graph; did you mean '7'?"),
+        (["7", "bob"], 7, "vertex 7 is not in the graph, whose ids are strings; did you mean '7'?"),
         (["aa", "qq"], "kk", "vertex 'kk' is not in the graph; the nearest ids are 'aa' and 'qq'"),
         (["aa", "qq"], "\0", "vertex '\\x00' is not in the graph; the nearest id is 'aa'"),
         ([(1, 2), "x"], "y", "vertex 'y' is not in the graph; its ids are the 2 given nodes"),

@@ -152,7 +152,8 @@ def test_words_that_are_not_there(paths: tuple[str, str]) -> None:
     graph = gl.read_graph(paths[0], vocabulary=paths[1])
     for wanted, text in (
         (gl.right("aple"), "vertex 'aple' is not on the right side of the graph; did you mean 'apple'?"),
-        (gl.right(1), "vertex 1 is not on the right side of the graph; the nearest id is 'apple'"),
+        (gl.right(1),
+         "vertex 1 is not on the right side of the graph, whose ids are strings; the nearest id is 'apple'"),
         (
             "apple",
             "vertex 'apple' is not on the left side of the graph, whose ids are integers; gl.right(id)",

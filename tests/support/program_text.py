@@ -34,22 +34,22 @@ def tree_of(folder: Path, text: str, name: str = "P") -> Tree:
 
 
 def marked(text: str) -> tuple[str, str]:
-    """Split *text* into the program and the error that a line ``  ^ message`` says of the line above.
+    """Split *text* into the program and the error that each line ``  ^ message`` says of the line above.
 
-    The error stands in program.py below the working directory.
+    The errors are in program.py below the working directory.
     """
     lines: list[str] = []
-    expected = ""
+    expected: list[str] = []
     for line in textwrap.dedent(text).splitlines():
         caret = _CARET.match(line)
         if caret:
             indent, message = caret.groups()
             number = HEAD.count("\n") + len(lines)
-            expected = f"program.py:{number}:{len(indent) + 1}: {message}\n{lines[-1]}\n{indent}^"
+            expected.append(f"program.py:{number}:{len(indent) + 1}: {message}\n{lines[-1]}\n{indent}^")
         else:
             lines.append(line)
     assert expected, "no caret in the text"
-    return "\n".join(lines) + "\n", expected
+    return "\n".join(lines) + "\n", "\n".join(expected)
 
 
 def with_vertex(*body: str, fields: str = "score: float = 0.0\n        count: int = 0") -> str:

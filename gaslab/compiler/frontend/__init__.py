@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gaslab.compiler import tree as t
@@ -29,6 +29,7 @@ from gaslab.compiler.frontend.method import is_over_edges, method
 from gaslab.compiler.frontend.program_rules import check_declared, check_messages, check_tree
 from gaslab.compiler.frontend.scope import SharedArrays, Sites, Unit
 from gaslab.compiler.frontend.sequence import declare_phases
+from gaslab.errors import ProgramError
 
 
 def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False) -> t.Tree:
@@ -73,14 +74,32 @@ def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combine
     return replace(gather, parts=tuple(replace(p, symmetric=p.name in halved) for p in gather.parts))
 
 
+def _methods(unit: Unit, names: Sequence[str]) -> dict[str, t.Function]:
+    """Return these methods by name; raises ProgramError with the first mistake of each."""
+    read: dict[str, t.Function] = {}
+    mistakes: dict[str, ProgramError] = {}
+    for name in names:
+        try:
+            read[name] = method(unit, name)
+        except ProgramError as error:
+            mistakes.setdefault(str(error), error)  # methods that call the same helper have the same
+    if len(mistakes) > 1:
+        raise ProgramError("\n".join(mistakes))
+    for only in mistakes.values():
+        raise only
+    return read
+
+
 def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> t.Tree:
     check_declared(declared)
     sites, helpers, arrays = Sites(), Helpers(), SharedArrays()
     unit = helpers.unit = Unit(declared, sites, helpers, set(), arrays, debugging)
-    functions = {name: method(unit, name) for name in PHASES if name in declared.functions and name != "done"}
+    phases = [name for name in PHASES if name in declared.functions and name != "done"]
+    read = _methods(unit, [*phases, *declared.aggregators, *["merge"] * (declared.own is not None)])
+    functions = {name: read[name] for name in phases}
     aggregators = tuple(
         t.Aggregator(
-            name, combiner, method(unit, name),
+            name, combiner, read[name],
             over_edges=is_over_edges(declared, name), live=mark.live, by_phase=mark.by_phase,
             in_every=mark.every == 1, after_scatter=mark.after == "scatter",
         )
@@ -88,7 +107,6 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
         for mark in (declared.marks[name],)
     )  # fmt: skip
     gather = declared.gather if many_edges else counting(declared.gather, functions)
-    merge = method(unit, "merge") if declared.own else None
     tree = t.Tree(
         name=declared.cls.__name__,
         params=declared.params,
@@ -105,7 +123,7 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
         sites=sites.all(),
         phase=phase,
         supersteps=declared.supersteps,
-        merge=merge,
+        merge=read.get("merge"),
         rng=declared.rng,
         precision=declared.precision,
         lengths=tuple(declared.baked),

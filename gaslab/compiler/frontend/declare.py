@@ -58,6 +58,11 @@ class Declared:
         return next((c for c in combiners if isinstance(c, t.RecordCombiner) and c.own), None)
 
     @property
+    def of_self(self) -> set[str]:
+        """The names that methods read of ``self``: parameters and aggregators."""
+        return {*(p.name for p in (*self.params, *self.array_params)), *self.aggregators}
+
+    @property
     def whole(self) -> list[str]:
         """The names of the int parameters."""
         return [p.name for p in self.params if p.type == "int" and p.storage != "id"]

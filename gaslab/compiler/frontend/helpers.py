@@ -93,8 +93,10 @@ class Helpers:
             helper = HelperScope(self.unit, function_source(function), name, entities, parameters, None)
             helper.storages = storages
             self._under_way.append(function)
-            infer_types(helper)
-            self._under_way.pop()
+            try:
+                infer_types(helper)
+            finally:
+                self._under_way.pop()
             self._special[key] = helper
         return self._special[key]
 

@@ -42,6 +42,15 @@ def empty_list(scope: Scope, node: ast.List) -> t.Expr:
     return EMPTY
 
 
+# What to do with values from outside that methods cannot read, by their type.
+OUTSIDE = {
+    "list": "define it as an array: np.array({})",
+    "tuple": "define it as an array: np.array({})",
+    "dict": "put its values into a field of every vertex (columns=, init=), or into an array",
+    "set": "put its values into a field of every vertex (columns=, init=), or into an array",
+}
+
+
 @reads(ast.Constant)
 def literal(scope: Scope, node: ast.Constant) -> t.Expr:
     if isinstance(node.value, str | bytes):
@@ -87,14 +96,17 @@ def outside(scope: Scope, node: ast.Name | ast.Attribute) -> t.Expr:
     if number is None and is_array(value):
         return shared_arrays.outside(scope, value, node)
     if number is None:
-        what = f"{ast.unparse(node)!r} is of type {type(value).__name__}"
-        raise scope.error(node, f"{what}; from outside come only numbers and arrays of numpy's")
+        text, kind = ast.unparse(node), type(value).__name__
+        way_out = OUTSIDE.get(kind, "methods read only numbers and numpy arrays from outside").format(text)
+        raise scope.error(node, f"{text!r} is of type {kind}; {way_out}")
     return const_of(scope, number, node)
 
 
 def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
     """Return the error for a name, or a dotted name, that is not defined outside either."""
     if isinstance(node, ast.Name):
+        if node.id in scope.unit.declared.of_self:
+            return scope.error(node, f"unknown name {node.id!r}; write self.{node.id}")
         hint = scope.did_you_mean(node.id, "assign it before, or define it in the module")
         return scope.error(node, f"unknown name {node.id!r}{hint}")
     if isinstance(node.value, ast.Attribute) and scope.role(node.value.value) in ("v", "nbr", "e"):
