@@ -38,7 +38,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=description, allow_abbrev=False)
     made.add_argument("--scale", type=int, default=20, help="R-MAT scale: 2**SCALE vertices (default 20)")
     made.add_argument("--edge-factor", type=int, default=16)
-    made.add_argument("--threads", type=int, default=1, help="threads of each rank (default 1)")
+    made.add_argument("--threads", type=int, default=1, help="threads per rank (default 1)")
     made.add_argument("--repeats", type=int, default=7)
     made.add_argument("--strategy", default=None)
     made.add_argument("--data", type=Path, help="folder of data that is not part of the project")

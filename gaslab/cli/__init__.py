@@ -23,13 +23,13 @@ from gaslab.version import __version__
 COMMANDS = {
     **{name: ("gaslab.cli.builtins", line) for name, line in _names.COMMANDS.items()},
     "run": ("gaslab.cli.custom", "a vertex program of your own: FILE.py:Class"),
-    "info": ("gaslab.cli.info", "what a graph is made of"),
-    "partition": ("gaslab.cli.partition", "cut a graph into k parts and say how good the cut is"),
+    "info": ("gaslab.cli.info", "describe a graph"),
+    "partition": ("gaslab.cli.partition", "cut a graph into k parts and measure the cut"),
     "generate": ("gaslab.cli.edgelists", "write a random graph"),
     "convert": ("gaslab.cli.edgelists", "rewrite an edge list: TSV, CSV, .gz, numbered ids"),
     "compile": ("gaslab.cli.custom", "compile a vertex program ahead of its first run"),
-    "explain": ("gaslab.cli.custom", "what a program keeps, what travels, and the C made of its lines"),
-    "doctor": ("gaslab.cli.doctor", "what MPI, compiler, threads and caches are here, and what is wrong"),
+    "explain": ("gaslab.cli.custom", "show what a program stores, what it sends, and its generated C"),
+    "doctor": ("gaslab.cli.doctor", "check MPI, compiler, threads and caches"),
 }
 
 

@@ -95,20 +95,20 @@ def add_input(parser: Parser, bipartite: bool = False) -> None:
         "input",
         nargs="+",
         metavar="GRAPH",
-        help="edge list(s): text or .gz; several, or a glob; or a MatrixMarket, METIS or bag-of-words file",
+        help="edge lists, plain or .gz, or a glob of them; or one MatrixMarket, METIS or bag-of-words file",
     )
     group = parser.add_argument_group("reading")
     group.add_argument("--format", type=format_name, default="auto", metavar="NAME",
                        help="edges, matrixmarket, metis or bagofwords "
-                            "(auto: by names and first lines)")  # fmt: skip
+                            "(auto: from names and first lines)")  # fmt: skip
     side = group.add_mutually_exclusive_group()
     side.add_argument("--directed", dest="directed", action="store_true", default=None,
-                      help="an edge leads from the first id to the second (edge lists: default)")  # fmt: skip
-    side.add_argument("--undirected", dest="directed", action="store_false", help="an edge joins both ids")
-    text = "the two ids are of two kinds; right:ID names one of the second"
+                      help="edges point from the first id to the second (default)")  # fmt: skip
+    side.add_argument("--undirected", dest="directed", action="store_false", help="edges have no direction")
+    text = "the first and second ids are two kinds of vertices; right:ID names one of the second"
     option.flag(group, "--bipartite", argparse.SUPPRESS if bipartite else text)
     option.flag(group, "--drop-duplicates", "keep the first of parallel edges")
-    option.flag(group, "--drop-self-loops", "leave out edges from a vertex to itself")
+    option.flag(group, "--drop-self-loops", "drop edges from a vertex to itself")
     add_lines(group)
 
 
@@ -122,20 +122,20 @@ def add_lines(group: Any) -> None:
         action="append",
         default=[],
         metavar="FIELD=NAME",
-        help="edge field from a column, by its name or position (0 is the first); none: leave it out",
+        help="take an edge field from a column, given by name or position (from 0); none: skip it",
     )
     option.text(group, "--delimiter", "CHAR",
                 "between fields: one character, the same one twice (::), or tab, comma, ... "
                 "(default: looks at the input)")  # fmt: skip
-    option.text(group, "--comments", "CHARS", "what starts a comment line (default #%%)", default="#%")
+    option.text(group, "--comments", "CHARS", "starts of comment lines (default #%%)", default="#%")
     header = group.add_mutually_exclusive_group()
     header.add_argument(
-        "--header", dest="header", action="store_true", default=None, help="the first line has names"
+        "--header", dest="header", action="store_true", default=None, help="the first line holds column names"
     )
     header.add_argument("--no-header", dest="header", action="store_false", help="the first line is an edge")
     option.word(group, "--on-bad-line", ("error", "skip"),
-                "what to do with a line that is no edge", default="error")  # fmt: skip
-    option.whole(group, "--max-bad-lines", "N", "at most so many are skipped", least=0)
+                "what to do with a line that is not an edge", default="error")  # fmt: skip
+    option.whole(group, "--max-bad-lines", "N", "fail after skipping more than N lines", least=0)
 
 
 def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: bool = False) -> None:
@@ -156,38 +156,39 @@ def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: 
     else:
         _add_engines(group)
     add_strategy(group)
-    option.whole(group, "--threads", "N", "threads of each rank")
-    option.whole(group, "--seed", "N", "of everything random (default 0)", least=0, default=0)
+    option.whole(group, "--threads", "N", "threads per rank")
+    option.whole(group, "--seed", "N", "seed of all random numbers (default 0)", least=0, default=0)
     if "--init" not in parser.refused:
         group.add_argument("--init", type=option.pair, action="append", default=[], metavar="FIELD=FILE",
                            help="start from earlier values: a table with a column FIELD, or id first, "
                            "value last")  # fmt: skip
     option.word(group, "--compile", ("auto", "require", "never"),
-                "whether to run interpreted without a C compiler", default="auto")  # fmt: skip
+                "compile: where possible, or fail, or run interpreted", default="auto")  # fmt: skip
     add_precision(group)
     if not sweeps:
-        option.flag(group, "--require-converged", "exit code 3 if the limit came first")
-    option.number(group, "--timeout", "SECONDS", "give up after so long, with exit code 124", least=0)
+        option.flag(group, "--require-converged", "exit with code 3 if the limit is reached first")
+    option.number(group, "--timeout", "SECONDS", "stop after SECONDS with exit code 124", least=0)
 
 
 def add_precision(group: Any) -> None:
     """Add the precision of a program, to a parser or to a group of one."""
     option.word(group, "--precision", ("float64", "float32"),
-                "what it computes in (default: what the program says)")  # fmt: skip
+                "arithmetic precision (default: set by the program)")  # fmt: skip
 
 
 def _add_engines(group: Any) -> None:
     """Add the engines, and the options of each."""
     option.word(group, "--engine", ("sync", "async", "stale", "reference"),
-                "async: without supersteps; stale: values may be old; reference: plain Python, for debugging",
+                "sync: supersteps; async: no supersteps; stale: supersteps on slightly old values; "
+                "reference: plain Python, for debugging",
                 default="sync")  # fmt: skip
-    option.whole(group, "--staleness", "S", "of --engine stale: values may be S supersteps too old", least=0)
+    option.whole(group, "--staleness", "S", "--engine stale: values may be up to S supersteps old", least=0)
     option.word(group, "--consistency", CONSISTENCIES,
-                "of --engine async: whether neighbours may run at once (default relaxed)")  # fmt: skip
+                "--engine async: whether neighbours may run at once (default relaxed)")  # fmt: skip
     option.word(group, "--scheduler", SCHEDULERS,
-                "of --engine async: which vertex runs next")  # fmt: skip
+                "--engine async: which vertex runs next")  # fmt: skip
     option.whole(group, "--max-updates", "N",
-                 "of --engine async: about so many vertices run at most", least=0)  # fmt: skip
+                 "--engine async: stop after about N vertex updates", least=0)  # fmt: skip
 
 
 def chosen_engine(arguments: Any) -> str | Engine:
@@ -200,12 +201,12 @@ def chosen_engine(arguments: Any) -> str | Engine:
                 continue
             if engine != chosen:
                 said = name.replace("_", "-")
-                raise UsageError(f"--{said} is of --engine {engine}, and this is --engine {chosen}")
+                raise UsageError(f"--{said} applies only to --engine {engine}, not to --engine {chosen}")
             given[name] = value
     if chosen == "stale":
         if not given:
             raise UsageError(
-                "--engine stale needs --staleness S: by how many supersteps values may be too old"
+                "--engine stale needs --staleness S: the supersteps by which values may be old"
             )
         return Stale(**given)
     return Async(**given) if chosen == "async" else chosen
@@ -215,7 +216,7 @@ def add_output(parser: Parser, tables: Sequence[str] = ()) -> None:
     """Add where answers and reports go; each of *tables* is written by an option of its name."""
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output", metavar="FILE|DIR/",
-                       help="NAME.tsv, .csv (.gz): one file by id; DIR/: a part per rank")  # fmt: skip
+                       help="NAME.tsv, .csv (.gz): one sorted file; DIR/: one part per rank")  # fmt: skip
     for name in tables:
         group.add_argument(f"--{name.replace('_', '-')}", metavar="FILE|DIR/",
                            help=f"write the {name.replace('_', '-')} table")  # fmt: skip
@@ -223,8 +224,8 @@ def add_output(parser: Parser, tables: Sequence[str] = ()) -> None:
     which = "which fields --output writes" if tables else "which fields"
     group.add_argument("--fields", type=lambda w: w.split(","), metavar="A,B", help=f"{which} (default: all)")
     option.whole(group, "--top", "N", "print the first N")
-    option.text(group, "--json", "FILE", "write what the run was and what it took")
-    option.text(group, "--timeline", "FILE", "write what every rank did when, for ui.perfetto.dev")
+    option.text(group, "--json", "FILE", "write the settings, metrics and timings of the run")
+    option.text(group, "--timeline", "FILE", "write a timeline of every rank, for ui.perfetto.dev")
     option.flag(group, "--force", "replace files that exist")
     add_talk(parser, group)
 
@@ -244,10 +245,10 @@ def add_report(parser: Parser, output: bool = False, json: bool = True, help: st
 def add_talk(parser: Parser, group: Any = None) -> None:
     """Add how much is said."""
     group = group or parser.add_argument_group("output")
-    group.add_argument("--quiet", "-q", action="store_true", help="say nothing but warnings and errors")
+    group.add_argument("--quiet", "-q", action="store_true", help="print only warnings and errors")
     levels = ("debug", "info", "warning", "error")
     option.word(group, "--log-level", levels, "debug, info, warning or error", metavar="LEVEL")
-    option.flag(group, "--allow-singleton", "let each process of a foreign launcher run alone")
+    option.flag(group, "--allow-singleton", "let each process run alone under a launcher that is not MPI's")
 
 
 def read_options(arguments: Any, keep: Sequence[str] | None = None) -> dict[str, Any]:

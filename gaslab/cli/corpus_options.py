@@ -13,19 +13,20 @@ def add_corpus(parser: Parser) -> None:
     """Add the corpus and how to read it."""
     parser.add_argument(
         "input", nargs="*", metavar="CORPUS",
-        help="file(s), text or .gz, a glob, or a folder of texts: each file in it is a document",
+        help="files, plain or .gz, or a glob of them; or a folder of texts, one document per file",
     )  # fmt: skip
     group = parser.add_argument_group("corpus")
     group.add_argument("--format", type=_format_name, default="auto", metavar="NAME",
-                       help="bagofwords (UCI), ldac, svmlight, matrixmarket, text (a document a line) or "
-                            "edges: document, word, count (auto: by names and first lines)")  # fmt: skip
+                       help="bagofwords (UCI), ldac, svmlight, matrixmarket, text (one document per line) or "
+                            "edges: document, word, count (auto: from names and first lines)")  # fmt: skip
     group.add_argument("--vocabulary", "--vocab", dest="vocabulary", metavar="FILE",
-                       help="the words, one a line, of a format that numbers them")  # fmt: skip
-    option.text(group, "--stop-words", "english|FILE", "words to leave out; a file has one a line")
+                       help="the words, one per line, for formats that number them")  # fmt: skip
+    option.text(group, "--stop-words", "english|FILE",
+                "words to leave out: the built-in English list, or a file with one per line")  # fmt: skip
     group.add_argument("--min-df", type=_frequency, default=0, metavar="N|SHARE",
-                       help="leave out words in fewer documents: 5 documents, or 0.01 of them")  # fmt: skip
+                       help="leave out words of fewer documents: a number (5) or a share (0.01)")  # fmt: skip
     group.add_argument("--max-df", type=_frequency, default=1.0, metavar="N|SHARE",
-                       help="leave out words in more documents")  # fmt: skip
+                       help="leave out words of more documents")  # fmt: skip
     add_lines(parser.add_argument_group("lines of document, word, count"))
 
 
@@ -52,10 +53,10 @@ def _frequency(word: str) -> int | float:
             value = float(word)
         except ValueError:
             raise argparse.ArgumentTypeError(
-                f"{word!r} is neither a number of documents nor a share of them"
+                f"{word!r} is neither a number nor a share of documents"
             ) from None
     if not value >= 0 or (isinstance(value, float) and value > 1):
         raise argparse.ArgumentTypeError(
-            f"{word}: a number of documents, 5, or a share from 0.0 to 1.0 is needed"
+            f"{word}: give a number of documents (5) or a share from 0.0 to 1.0"
         )
     return value

@@ -44,20 +44,20 @@ def parser(name: str) -> Parser:
         made = Parser(name, "FILE.py:Class GRAPH...", "Run a vertex program of your own on a graph.")
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
         add_input(made)
-        option.text(made, "--vertices", "FILE", "a table of vertices, text, .parquet or .npz, for fields")
+        option.text(made, "--vertices", "FILE", "read vertex fields from a table: text, .parquet or .npz")
         group = made.add_argument_group("program")
         group.add_argument(
             "-p", "--parameter", type=option.pair, action="append", default=[], metavar="NAME=VALUE",
-            help="a parameter, of the type that the class says; FILE.npy for an array",
+            help="set a parameter of the program; FILE.npy for an array",
         )  # fmt: skip
         group.add_argument("--trace", metavar="ID", action="append", default=[],
-                           help="show what becomes of this vertex; may be given several times")  # fmt: skip
+                           help="trace this vertex; may be given several times")  # fmt: skip
         add_running(made)
         add_output(made)
         return made
     if name == "explain":
         made = Parser(
-            name, "FILE.py:Class", "Show a program's fields, what travels, and the C made of its lines."
+            name, "FILE.py:Class", "Show a program's fields, messages, and the C generated from its lines."
         )
         made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
         add_precision(made)
@@ -70,9 +70,9 @@ def parser(name: str) -> Parser:
         "compiler can run it: copy what is written there, into $GASLAB_CACHE_DIR.",
     )
     made.add_argument("program", metavar="FILE.py:Class", help="or package.module:Class")
-    made.add_argument("-o", "--output", metavar="DIR", help="where to (default: this machine's cache)")
+    made.add_argument("-o", "--output", metavar="DIR", help="output folder (default: this machine's cache)")
     add_precision(made)
-    option.flag(made, "--emit", "print the C that is made of the program, and stop")
+    option.flag(made, "--emit", "print the generated C and stop")
     add_talk(made)
     return made
 
@@ -191,7 +191,7 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def _load_module(name: str) -> ModuleType:
-    absent = UsageError(f"there is no module {name!r}; a file is named with its .py: FILE.py:Class")
+    absent = UsageError(f"there is no module {name!r}; to name a file, give its .py: FILE.py:Class")
     if not all(part.isidentifier() for part in name.split(".")):
         raise absent
     sys.path.insert(0, "")  # as `python -m` does

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def parser(name: str) -> Parser:
     """Return the parser of ``doctor``."""
     made = Parser(
-        name, "", "What MPI, compiler, threads and caches are here; exit code 1 if something is broken."
+        name, "", "Check MPI, compiler, threads and caches; exit code 1 if something is broken."
     )
-    text = "remove what killed MPI jobs of yours left in shared memory, on the machines of all ranks"
+    text = "remove shared memory left by your killed MPI jobs, on the machines of all ranks"
     option.flag(made, "--clean", text)
     add_talk(made)
     return made

@@ -39,7 +39,7 @@ def execute(arguments: Any) -> int:
 
 
 def _generate_parser(name: str) -> Parser:
-    made = Parser(name, "KIND", "Write a random graph, the same for a seed on any number of ranks.")
+    made = Parser(name, "KIND", "Write a random graph. A seed gives the same graph on any number of ranks.")
     made.add_argument("kind", type=option.one_of(*KINDS), metavar="KIND", help=", ".join(KINDS))
     group = made.add_argument_group("size")
     option.whole(group, "--scale", "S", "rmat: 2^S vertices", least=0)
@@ -50,22 +50,22 @@ def _generate_parser(name: str) -> Parser:
     option.whole(group, "--right", "N", "bipartite: right vertices")
     group.add_argument(
         "--exponent", type=option.at_least(1.0, float), metavar="A",
-        help="powerlaw: of the degrees (2.1); corpus: of the lengths (2)",
+        help="powerlaw: exponent of the degrees (2.1); corpus: exponent of the lengths (2)",
     )  # fmt: skip
     option.whole(group, "--max-degree", "K", "powerlaw: the largest degree")
     option.whole(group, "--rows", "R", "grid: rows")
     option.whole(group, "--columns", "C", "grid: columns")
     option.whole(group, "--documents", "N", "corpus: documents")
-    option.whole(group, "--words", "N", "corpus: words of the vocabulary")
-    option.whole(group, "--topics", "K", "corpus: topics of the documents")
+    option.whole(group, "--words", "N", "corpus: number of words in the vocabulary")
+    option.whole(group, "--topics", "K", "corpus: number of topics")
     option.number(group, "--alpha", "A", "corpus: prior of each topic in a document (0.1)")
     option.number(group, "--beta", "B", "corpus: prior of each word in a topic (0.01)")
-    option.whole(group, "--min-length", "N", "corpus: least tokens (50)")
-    option.whole(group, "--max-length", "N", "corpus: most tokens (5000)")
-    option.whole(made, "--seed", "N", "of the random numbers (0)", least=0, default=0)
-    option.whole(made, "--weights", "W", "add a weight to each edge, 1 to W")
-    option.flag(made, "--drop-duplicates", "keep one of parallel edges")
-    option.flag(made, "--drop-self-loops", "leave out edges from a vertex to itself")
+    option.whole(group, "--min-length", "N", "corpus: fewest tokens in a document (50)")
+    option.whole(group, "--max-length", "N", "corpus: most tokens in a document (5000)")
+    option.whole(made, "--seed", "N", "seed of the random numbers (0)", least=0, default=0)
+    option.whole(made, "--weights", "W", "add a random weight from 1 to W to each edge")
+    option.flag(made, "--drop-duplicates", "keep one of several parallel edges")
+    option.flag(made, "--drop-self-loops", "drop edges from a vertex to itself")
     return made
 
 
@@ -78,7 +78,7 @@ def _convert_parser(name: str) -> Parser:
     )
     add_input(made)
     option.flag(made, "--relabel", "number the vertices 0, 1, ... in the order of their ids")
-    option.text(made, "--map", "FILE", "with --relabel: write which number is which id")
+    option.text(made, "--map", "FILE", "with --relabel: write the table of numbers and ids")
     return made
 
 
@@ -107,7 +107,7 @@ def _convert(arguments: Any) -> int:
     mapped = outputs.map
     if outputs.output is not None and outputs.output.directory:
         if arguments.relabel:
-            raise UsageError("--relabel is of text; a folder keeps the ids")
+            raise UsageError("--relabel applies to text only; a folder keeps the ids")
         return _save(arguments, outputs.output)
     edges = read(arguments)
     _warn_left_out(comm, edges, arguments.directed, arguments.bipartite)
@@ -140,13 +140,13 @@ def _warn_left_out(comm: Comm, edges: EdgeList, directed: bool | None, bipartite
         return
     if alone:
         verb = "vertex without edges is" if alone == 1 else "vertices without edges are"
-        log.warning("warning: %s %s left out: an edge list has edges alone", f"{alone:,}", verb)
+        log.warning("warning: %s %s left out: an edge list holds only edges", f"{alone:,}", verb)
     if edges.vertices is not None:
         log.warning("warning: left out of the edge list: vertex columns %s", ", ".join(edges.vertices[1]))
     if directed is None and not edges.directed:
         log.info("the edges have no direction; read the edge list with --undirected")
     if edges.ids.num_left is not None and not bipartite:
-        log.info("the two ids are of two kinds; read the edge list with --bipartite")
+        log.info("the graph is bipartite; read the edge list with --bipartite")
 
 
 def read(arguments: Any, columns: list[str] | None = None) -> EdgeList:

@@ -1,4 +1,4 @@
-"""``gaslab info``: what a graph is made of, and how it lies on the ranks."""
+"""``gaslab info``: describe a graph, and how it lies on the ranks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def parser(name: str) -> Parser:
     made = Parser(
         name,
         "GRAPH...",
-        "What a graph is made of: vertices, edges, columns, degrees, and its cut over the ranks.",
+        "Describe a graph: vertices, edges, columns, degrees, and its cut over the ranks.",
     )
     add_input(made)
     add_strategy(made)

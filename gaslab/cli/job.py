@@ -149,7 +149,7 @@ def vertex_id(word: str, graph: Graph) -> Any:
     try:
         return graph.ids.from_text(word)
     except VertexNotFound:
-        raise UsageError(f"{word!r} is no vertex id: the ids of this graph are integers") from None
+        raise UsageError(f"{word!r} is not a vertex id: the ids of this graph are integers") from None
 
 
 def _initial(field: str, path: str, graph: Graph) -> Any:
@@ -233,5 +233,5 @@ def _vertex(words: list[str], graph: Graph, where: str) -> Any:
     if graph.ids.num_left is None or len(words) < 3:
         return vertex_id(words[0], graph)
     if words[1] not in ("0", "1"):
-        raise InputError(f"{where}: {words[1]!r} is no side; id, side (0 or 1), value")
+        raise InputError(f"{where}: {words[1]!r} is not a side; write id, side (0 or 1), value")
     return vertex_id(f"{SIDES[int(words[1])]}:{words[0]}", graph)

@@ -47,12 +47,12 @@ def parser(name: str) -> Parser:
     add_strategy(which, "")
     which.add_argument("--compare", type=_names, metavar="all|A,B",
                        help="a table of several strategies (default: all)")  # fmt: skip
-    option.whole(made, "--refine", "N", "passes of refinement after the strategy (0)", least=0)
+    option.whole(made, "--refine", "N", "refinement passes after the strategy (0)", least=0)
     cost = made.add_argument_group("prediction")
-    option.whole(cost, "--bytes-per-replica", "N", "of one value of a vertex (8)", least=0)
-    option.number(cost, "--bandwidth", "B", "bytes a second into or out of a part (1e9)", least=1.0)
+    option.whole(cost, "--bytes-per-replica", "N", "size of one vertex value (8)", least=0)
+    option.number(cost, "--bandwidth", "B", "bytes per second into or out of a part (1e9)", least=1.0)
     add_report(made, output=True, help="NAME.tsv, .csv (.gz), .parquet: one file; DIR/: a file per part")
-    option.text(made, "--save", "DIR", "write the graph, cut so, as a folder that commands start from")
+    option.text(made, "--save", "DIR", "save the graph with this cut, for commands to start from")
     option.text(made, "--masters", "FILE", "write the table of vertices: master, replicas, parts")
     option.text(made, "--report", "DIR", "write a page with pictures (needs matplotlib)")
     made.set_defaults(tables=("masters",))

@@ -28,7 +28,7 @@ Driver = SyncDriver | AsynchronousDriver | StaleDriver
 
 
 def threads_of(graph: Graph, options: Options) -> int:
-    """Return the threads of each rank; warns where the engine cannot use the number asked for."""
+    """Return the threads per rank; warns where the engine cannot use the number asked for."""
     threads, comm = options.threads, graph.comm
     if isinstance(options.engine, Async) and (threads or 1) > 1:
         errors.warn_user(

@@ -120,7 +120,7 @@ class VertexSet:
             return self
         arguments.instance("graph", graph, type(self.graph), arguments.GRAPH)
         if graph.num_vertices != self.graph.num_vertices or graph.fingerprint != self.graph.fingerprint:
-            raise UsageError("the set is of another graph; make it of this one by its ids")
+            raise UsageError("the set belongs to another graph; make one for this graph from its ids")
         old, new = (g.local.gid[: g.local.num_masters] for g in (self.graph, graph))
         return VertexSet(graph, deliver(graph.comm, old, [self.mask], new)[0])
 

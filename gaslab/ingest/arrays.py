@@ -65,7 +65,7 @@ def edges_from_arrays(
         The ids of *src* and of *dst* are of two kinds: 7 on the left is another vertex than 7 on the right.
     drop_duplicates, drop_self_loops : bool
         Leave out all but the first of the edges with the same ends (in any order where edges have no
-        direction); leave out edges from a vertex to itself. Their vertices stay.
+        direction); drop edges from a vertex to itself. Their vertices stay.
     threads : int, optional
     source : str
         What to call the input in messages.

@@ -104,7 +104,7 @@ def read_edges(
         With ``"skip"``: more are an error all the same.
     drop_duplicates, drop_self_loops : bool
         Leave out all but the first (by file and line) of the edges with the same ends, in any order
-        where edges have no direction; leave out edges from a vertex to itself. Their vertices stay.
+        where edges have no direction; drop edges from a vertex to itself. Their vertices stay.
     vocabulary : path, optional
         Of a bag-of-words file: a file with a word a line, the k-th of which becomes the id of word k. The
         words are UTF-8, distinct and as many as the head says; blanks around one do not count.

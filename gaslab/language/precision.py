@@ -1,4 +1,4 @@
-"""In what a program computes: float64, or float32 where its class or its run says so."""
+"""Arithmetic precision: float64 by default, float32 on request, by the class or the run."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def threads_rule(local_ranks: int = 1) -> str:
 
 
 def _threads(local_ranks: int) -> tuple[int, str]:
-    """Return the threads of each rank and the rule that gave them."""
+    """Return the threads per rank and the rule that gave them."""
     for name in ("OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"):
         value = os.environ.get(name, "").split(",")[0].strip()  # OpenMP's may be a list, by level
         if value and not (value.isdecimal() and int(value) > 0):

@@ -35,7 +35,7 @@ def sampler_and_settings(
         raise arguments.wrong("optimise_priors", optimise_priors, needed)
     sample_every = arguments.whole("sample_every", sample_every, 1)
     if burn_in is None and sample_every > 1:
-        needed = "no sweeps are averaged; say after which, burn_in=N"
+        needed = "without burn_in=N no sweeps are averaged; add it"
         raise arguments.wrong("sample_every", sample_every, needed)
     burn_in = arguments.whole("burn_in", burn_in, mh_sweeps, iterations - 1, optional=True)
     most = iterations if burn_in is None else burn_in

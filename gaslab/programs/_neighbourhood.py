@@ -26,6 +26,7 @@ def checked(graph: gl.Graph, result: gl.Result) -> dict[str, Any]:
     surplus = last["surplus"] if graph.directed else last["surplus"] // 2
     if surplus and surplus > count_self_loops(graph):
         raise gl.UsageError(
-            "the graph has parallel edges, of which triangles know nothing; read it with drop_duplicates=True"
+            "triangle counting needs a simple graph, and this one has parallel edges; read it with "
+            "drop_duplicates=True"
         )
     return last

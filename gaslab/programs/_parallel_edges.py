@@ -18,7 +18,7 @@ def refuse_parallel_edges(graph: gl.Graph, what: str) -> None:
     """Raise UsageError where there are parallel edges (collective)."""
     if has_parallel_edges(graph):
         raise gl.UsageError(
-            f"the graph has parallel edges, of which {what} knows nothing; read it with drop_duplicates=True"
+            f"{what} needs a simple graph, and this one has parallel edges; read it with drop_duplicates=True"
         )
 
 

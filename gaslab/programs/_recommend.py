@@ -105,10 +105,10 @@ def factorisation(
         f"{USERS} users.",
         fields=("factors", "bias"), show=_lines,
         options=(
-            Option("factors", "whole", "length of the vectors of users and items (32)", "K"),
-            Option("regularization", "number", "weight of the squares of factors and biases (0.1)", "R"),
+            Option("factors", "whole", "number of factors of each user and item (32)", "K"),
+            Option("regularization", "number", "weight of the L2 penalty on factors and biases (0.1)", "R"),
             *options,
-            Option("test", "graph", "further ratings, read as GRAPH is, to be predicted", "FILE"),
+            Option("test", "graph", "file of test ratings to predict, in the format of GRAPH", "FILE"),
             Option("rating", "bound"),
         ),
         columns="all", tables=("user_factors", "item_factors"), iterations=iterations, sweeps=True,

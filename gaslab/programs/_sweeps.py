@@ -22,7 +22,7 @@ SPENT = ("seconds", "bytes_sent")  # in each superstep, which the reference engi
 def check_options(name: str, graph: gl.Graph, options: Mapping[str, Any]) -> None:
     """Raise UsageError for options of `gaslab.run` that mean nothing to a program of sweeps, *name*."""
     if "max_iterations" in options:
-        raise gl.UsageError(f"{name} runs a number of sweeps: say iterations=, not max_iterations=")
+        raise gl.UsageError(f"{name} runs a fixed number of sweeps: use iterations=, not max_iterations=")
     engine = engine_of(options.get("engine", "sync"))
     if isinstance(engine, (Async, Stale)):
         raise gl.UsageError(

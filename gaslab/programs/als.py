@@ -194,8 +194,8 @@ TOOL = Tool(
     command=factorisation(
         "by alternating least squares",
         options=(
-            Option("solver", SOLVERS, "how each vertex solves its system (cholesky)"),
-            Option("steps", "whole", "of conjugate_gradient, for each vertex (3)", "N"),
+            Option("solver", SOLVERS, "solver of each vertex's linear system (cholesky)"),
+            Option("steps", "whole", "conjugate gradient steps per vertex and sweep (3)", "N"),
         ),
         iterations="sweeps, each over all users, then all items (20)", check=checked,
     ),

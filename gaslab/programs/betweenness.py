@@ -340,18 +340,18 @@ def _scales(
 TOOL = Tool(
     betweenness, order=62,
     command=Command(
-        "shortest paths that lead through a vertex (betweenness)",
+        "share of shortest paths through a vertex (betweenness)",
         "Betweenness centrality: the share of shortest paths that lead through each vertex.",
         fields=("betweenness",),
         options=(
-            Option("sources", "whole", "from so many vertices, drawn by --seed (default: from all)", "K"),
-            Option("weight", "column", "length of an edge, above 0 (default: 1)", "NAME"),
-            Option("endpoints", "flag", "count a path at its two ends, too"),
+            Option("sources", "whole", "estimate from N random source vertices (default: use all)", "K"),
+            Option("weight", "column", "edge column with lengths above 0 (default: all are 1)", "NAME"),
+            Option("endpoints", "flag", "also count a path at its two end vertices"),
         ),
         columns="weighted",
     ),
     answer="`betweenness`; with `edges=True` of edges",
-    definition="of all sources, or scaled as an estimate from some",
+    definition="from all sources, or an estimate scaled up from some",
     source="Brandes 2001; Madduri et al. 2009",
     networkx="`betweenness_centrality`, `edge_betweenness_centrality`",
 )  # fmt: skip

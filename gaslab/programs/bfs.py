@@ -109,14 +109,14 @@ TOOL = Tool(
     bfs, order=10,
     command=Command(
         "breadth-first search from one vertex",
-        "Breadth-first search: how many edges away every vertex is; -1 where it is not reached.",
+        "Breadth-first search: the distance of every vertex in edges; -1 if it is not reached.",
         fields=("parent", "level"), show="nearest",
         options=(
-            Option("source", "vertex", "the vertex that the search starts from", "ID", required=True),
-            Option("parents", "flag", "also say from where each was reached"),
+            Option("source", "vertex", "the vertex to start from", "ID", required=True),
+            Option("parents", "flag", "also write the predecessor of each vertex"),
         ),
     ),
     answer="`level`, on request `parent`",
-    definition="edges on a shortest way, -1 without one; the smallest id one level nearer",
+    definition="edges on a shortest path, -1 without one; the smallest id one level nearer",
     source="Beamer, Asanović, Patterson 2012", networkx="`single_source_shortest_path_length`",
 )  # fmt: skip

@@ -69,6 +69,6 @@ TOOL = Tool(
         "Communities by label propagation, as Graphalytics defines them; --iterations rounds (10).",
         fields=("label",), show="groups",
     ),
-    answer="`label`", definition="all at once, smallest of the most frequent labels",
+    answer="`label`", definition="synchronous; the smallest of the most frequent labels",
     source="Raghavan, Albert, Kumara 2007",
 )  # fmt: skip

@@ -313,12 +313,12 @@ def _search(
 TOOL = Tool(
     closeness, order=64,
     command=Command(
-        "how near others are to a vertex (closeness)",
-        "Closeness centrality: how near the vertices are that reach each vertex.",
+        "mean nearness to all other vertices (closeness)",
+        "Closeness centrality: the inverse mean distance from the vertices that reach each vertex.",
         fields=("closeness",),
         options=(
-            Option("sources", "whole", "from so many vertices, drawn by --seed (default: from all)", "K"),
-            Option("weight", "column", "length of an edge (default: 1)", "NAME"),
+            Option("sources", "whole", "estimate from N random source vertices (default: use all)", "K"),
+            Option("weight", "column", "edge column with lengths (default: all are 1)", "NAME"),
         ),
         columns="weighted",
     ),
@@ -335,8 +335,8 @@ TOOL_HARMONIC = Tool(
         "Harmonic centrality: the sum of 1 / distance over the vertices that reach each vertex.",
         fields=("harmonic",),
         options=(
-            Option("sources", "whole", "from so many vertices, drawn by --seed (default: from all)", "K"),
-            Option("weight", "column", "length of an edge (default: 1)", "NAME"),
+            Option("sources", "whole", "estimate from N random source vertices (default: use all)", "K"),
+            Option("weight", "column", "edge column with lengths (default: all are 1)", "NAME"),
         ),
         columns="weighted",
     ),

@@ -119,7 +119,7 @@ def transitivity(graph: gl.Graph, **options: Any) -> float:
     """
     check_graph(graph)
     if graph.directed:
-        raise gl.UsageError("transitivity is defined for undirected graphs; this one is directed")
+        raise gl.UsageError("transitivity is defined only for undirected graphs; this one is directed")
     last = checked(graph, run(Triangles(), graph, **{**options, "on": "local"}))
     return last["corners"] / last["pairs"] if last["pairs"] else 0.0
 
@@ -140,7 +140,7 @@ TOOL = Tool(
         "Local clustering coefficients: how many pairs of neighbours are neighbours.",
         fields=("clustering",),
         options=(
-            Option("definition", ("networkx", "graphalytics"), "for directed graphs, where they differ"),
+            Option("definition", ("networkx", "graphalytics"), "for directed graphs, if named differently"),
             Option("transitivity", "flag", "of an undirected graph, too"),
         ),
         also=(*BY_DIRECTION, "triangles", "neighbors"), run=_both,

@@ -140,7 +140,7 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
     """
     check_graph(graph)
     order = arguments.choice("order", order, ORDERS)
-    warn_of_self_loops(graph, "a colouring ignores them: no vertex differs in colour from itself")
+    warn_of_self_loops(graph, "colouring ignores them: a vertex cannot differ in colour from itself")
     result = run(_without_supersteps(order, options) or ORDERS[order], graph, **options)
     colors = int(result.aggregates["last"]) + 1 if graph.num_vertices else 0
     return result.replaced(metrics={**result.metrics, "answer": {"colors": colors}})
@@ -167,12 +167,13 @@ def _without_supersteps(order: str, options: Mapping[str, Any]) -> gl.VertexProg
 TOOL = Tool(
     coloring, order=110,
     command=Command(
-        "colours that differ between neighbours",
-        "Greedy colouring: neighbours have different colours, few of them.",
+        "a vertex colouring (greedy)",
+        "Greedy colouring: neighbours have different colours, and few colours are used.",
         fields=("color",), show="groups",
         options=(
             Option(
-                "order", ("degree", "id", "saturation"), "which vertices choose first (default: most edges)"
+                "order", ("degree", "id", "saturation"),
+                "order in which vertices choose (default: by degree, largest first)",
             ),
         ),
     ),

@@ -41,10 +41,10 @@ TOOL = Tool(
     degrees, order=190,
     command=Command(
         "in-, out- and total degree of every vertex",
-        "Degrees: parallel edges count each, a self-loop once in and once out.",
+        "Degrees: each parallel edge counts, and a self-loop counts once in and once out.",
         fields=("in_edges", "out_edges", "edges"),
     ),
     answer="`in_edges`, `out_edges`, `edges`",
-    definition="parallel edges count each, a self-loop twice in `edges`",
+    definition="each parallel edge counts; a self-loop counts twice in `edges`",
     networkx="`in_degree`, `out_degree`, `degree`",
 )  # fmt: skip

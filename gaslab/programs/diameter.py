@@ -128,16 +128,16 @@ def _effective(pairs: list[float], share: float) -> float:
 TOOL = Tool(
     diameter, order=180,
     command=Command(
-        "how far vertices are from each other, about",
-        "Approximate diameter: how far vertices are from each other, by sketches.",
+        "approximate diameter and effective diameter",
+        "Approximate diameter, effective diameter and eccentricities, from sketches.",
         fields=("reach", "eccentricity"),
         options=(
             Option(
-                "share", "number", "of the connected pairs, for the effective diameter (default 0.9)", "S"
+                "share", "number", "share of connected pairs within the effective diameter (default 0.9)", "S"
             ),
         ),
     ),
     answer="`reach`, `eccentricity`; diameter, effective diameter, pairs",
-    definition="over pairs with a way; at most the true one",
+    definition="over connected pairs; never above the true value",
     source="Palmer, Gibbons, Faloutsos 2002; Boldi, Rosa, Vigna 2011", networkx="`diameter` (exact)",
 )  # fmt: skip

@@ -98,7 +98,7 @@ def distances(
     check_graph(graph)
     chosen = dict.fromkeys(arguments.ids("sources", sources), True)
     if not chosen:
-        raise gl.UsageError("distances needs a source, and sources is empty")
+        raise gl.UsageError("distances needs at least one source; sources is empty")
     options = {**options, "columns": {"weight": lengths(graph, weight)}}
     return run(NearestSource(), graph, **{**options, "init": {"_source": chosen}})
 
@@ -106,6 +106,6 @@ def distances(
 TOOL = Tool(
     distances, order=25,
     command="`gaslab sssp`, several `--source`", answer="`distance`, `nearest`",
-    definition="to the nearest source; the smallest id of those", source="Erwig 2000",
+    definition="distance to the nearest source; ties go to the smallest id", source="Erwig 2000",
     networkx="`multi_source_dijkstra_path_length`, `voronoi_cells`",
 )  # fmt: skip

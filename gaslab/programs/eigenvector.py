@@ -92,12 +92,12 @@ def eigenvector(
 TOOL = Tool(
     eigenvector, order=68,
     command=Command(
-        "importance by the importance of in-neighbours (eigenvector)",
-        "Eigenvector centrality: a vertex is as important as those that point at it, together.",
+        "importance from the importance of in-neighbours (eigenvector)",
+        "Eigenvector centrality: a vertex's importance is the sum of those that point at it, scaled.",
         fields=("eigenvector",),
         options=(
-            Option("weight", "column", "edge column to count edges by (default: each counts 1)", "NAME"),
-            Option("tolerance", "number", "mean change of scores at which to stop (default 1e-6)", "T"),
+            Option("weight", "column", "edge column with weights (default: every edge weighs 1)", "NAME"),
+            Option("tolerance", "number", "stop at this mean change of the scores (default 1e-6)", "T"),
         ),
         columns="weighted",
     ),

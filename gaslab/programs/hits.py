@@ -153,11 +153,11 @@ TOOL = Tool(
     hits, order=60,
     command=Command(
         "hubs and authorities (HITS)",
-        "HITS: hubs and authorities, each sum to 1.",
+        "HITS: hub and authority scores, each summing to 1.",
         fields=("hub", "authority"),
         options=(
-            Option("tolerance", "number", "stop when the hubs change by less in sum (default 1e-10)", "T"),
-            Option("weight", "column", "count edges by this column", "NAME"),
+            Option("tolerance", "number", "stop at this total change of the hub scores (default 1e-10)", "T"),
+            Option("weight", "column", "edge column with weights (default: every edge weighs 1)", "NAME"),
         ),
         columns="weighted", also=("loops",),
     ),

@@ -143,9 +143,9 @@ TOOL = Tool(
         "Solve A x = b, where the edge i -> j with weight w is the entry A[i, j] = w.",
         fields=("x",),
         options=(
-            Option("rhs", "values", "the right-hand side: id first, value last (default: 1)", "FILE"),
-            Option("weight", "text", "the column with the matrix entries (default: the third)", "NAME"),
-            Option("tolerance", "number", "stop when no value moves by more (default 1e-10)", "T"),
+            Option("rhs", "values", "the right-hand side b: lines of id and value (default: 1)", "FILE"),
+            Option("weight", "text", "edge column with the matrix entries (default: the third)", "NAME"),
+            Option("tolerance", "number", "stop when no value changes by more (default 1e-10)", "T"),
         ),
         columns="all", also=("b",),
     ),

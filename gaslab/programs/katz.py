@@ -115,14 +115,14 @@ def katz(
 TOOL = Tool(
     katz, order=69,
     command=Command(
-        "importance by all ways that lead to a vertex (Katz)",
-        "Katz centrality: all ways that lead to a vertex, each edge of one making it count less.",
+        "importance from all walks that end at a vertex (Katz)",
+        "Katz centrality: all walks that end at a vertex, weighted by ALPHA to the power of their length.",
         fields=("katz",),
         options=(
-            Option("weight", "column", "edge column to count edges by (default: each counts 1)", "NAME"),
-            Option("alpha", "real", "what an edge makes a way count less (default 0.1)", "A"),
-            Option("beta", "real", "what a vertex has by itself (default 1)", "B"),
-            Option("tolerance", "number", "mean change of sums at which to stop (default 1e-6)", "T"),
+            Option("weight", "column", "edge column with weights (default: every edge weighs 1)", "NAME"),
+            Option("alpha", "real", "attenuation per edge of a walk (default 0.1)", "A"),
+            Option("beta", "real", "base score of every vertex (default 1)", "B"),
+            Option("tolerance", "number", "stop at this mean change of the scores (default 1e-6)", "T"),
         ),
         columns="weighted",
     ),

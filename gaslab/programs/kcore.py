@@ -81,9 +81,9 @@ TOOL = Tool(
     kcore, order=70,
     command=Command(
         "core numbers",
-        "Core numbers: the largest k such that a vertex is in a part of least degree k.",
+        "Core numbers: the largest k such that a vertex is in a subgraph of minimum degree k.",
         fields=("core",),
     ),
-    answer="`core`", definition="largest k of a part of least degree k",
+    answer="`core`", definition="largest k with a subgraph of minimum degree k",
     source="Seidman 1983; Batagelj, Zaversnik 2003", networkx="`core_number`",
 )  # fmt: skip

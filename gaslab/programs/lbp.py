@@ -155,7 +155,7 @@ def lbp(
     weight = weights(graph, arguments.text("weight", weight, optional=True), least=-math.inf)
     _check_agreement(graph, weight, smoothing)
     states = _states(prior)
-    check_values("the prior", prior, "weights of states are finite and at least 0, not all 0", least=0.0)
+    check_values("the prior", prior, "state weights must be finite and at least 0, and not all 0", least=0.0)
     program = BeliefPropagation(states=states, smoothing=smoothing, damping=damping, tolerance=tolerance)
     options = {**options, "columns": {"weight": weight}, "max_iterations": max_iterations}
     return run(program, graph, **{**options, "init": {"prior": prior}})
@@ -197,12 +197,12 @@ TOOL = Tool(
         "Loopy belief propagation: the probability of every state of every vertex.",
         fields=("belief",),
         options=(
-            Option("prior", "rows", "id first, then the weight of every state; others favour none", "FILE",
+            Option("prior", "rows", "priors: lines of id and one weight per state", "FILE",
                    required=True),
             Option("smoothing", "real", "neighbours are exp(S * weight) times as likely to agree (1)", "S"),
-            Option("weight", "column", "edge column (default: every edge counts 1)", "NAME"),
-            Option("damping", "number", "how much of an old message stays (default 0)", "D"),
-            Option("tolerance", "number", "stop when no probability moves by more (default 1e-9)", "T"),
+            Option("weight", "column", "edge column with weights (default: every edge weighs 1)", "NAME"),
+            Option("damping", "number", "share of the old message that is kept (default 0)", "D"),
+            Option("tolerance", "number", "stop when no probability changes by more (default 1e-9)", "T"),
         ),
         columns="weighted", also=("prior",),
     ),

@@ -82,7 +82,7 @@ def mis(graph: gl.Graph, *, order: str = "random", **options: Any) -> gl.Result:
     """
     check_graph(graph)
     order = arguments.choice("order", order, ("random", "id"))
-    warn_of_self_loops(graph, "an independent set ignores them: a member may be its own neighbour")
+    warn_of_self_loops(graph, "the independent set ignores them: a member may be its own neighbour")
     return run(IndependentSet(by_id=order == "id"), graph, **options)
 
 
@@ -93,9 +93,9 @@ TOOL = Tool(
         "A maximal independent set: no two members are neighbours, and every other vertex has one.",
         fields=("member",), show="members",
         options=(
-            Option("order", ("random", "id"), "which vertices choose first (default: random, by --seed)"),
+            Option("order", ("random", "id"), "order in which vertices choose (default: random, by --seed)"),
         ),
     ),
-    answer="`member`", definition="greedy set in a random order, or of ids",
+    answer="`member`", definition="greedy, in random order or by id",
     source="Luby 1986; Blelloch, Fineman, Shun 2012", networkx="`maximal_independent_set` (another set)",
 )  # fmt: skip

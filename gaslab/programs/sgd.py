@@ -167,6 +167,6 @@ TOOL = Tool(
         iterations="sweeps over all ratings (20)", check=checked,
     ),
     answer="`factors`, `bias`; training and test RMSE",
-    definition="as `als`, one rating after the other; the same bits on any ranks",
+    definition="as `als`, one rating at a time; bit-identical on any number of ranks",
     source="Koren, Bell, Volinsky 2009; Gemulla, Nijkamp, Haas, Sismanis 2011",
 )  # fmt: skip

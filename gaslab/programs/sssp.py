@@ -146,7 +146,7 @@ def _of_sources(graph: gl.Graph, *, source: list[Any], delta: float | None, **op
     if len(source) == 1:
         return sssp(graph, source[0], delta=delta, **options)
     if delta is not None:
-        raise gl.UsageError("--delta is of paths from one --source")
+        raise gl.UsageError("--delta needs a single --source")
     return distances(graph, source, **options)
 
 
@@ -154,17 +154,17 @@ TOOL = Tool(
     sssp, order=20,
     command=Command(
         "shortest paths from one vertex",
-        "Shortest paths from one vertex, or the nearest of several; inf where there is none.",
+        "Shortest paths from one vertex, or from the nearest of several; inf if there is none.",
         fields=("distance",), show="nearest",
         options=(
             Option(
-                "source", "vertex", "the vertex that paths start from; several: the nearest counts", "ID",
+                "source", "vertex", "the source vertex; with several, the distance to the nearest", "ID",
                 required=True, repeated=True,
             ),
             Option(
-                "weight", "column", "length of an edge (default: the third column; 1 without one)", "NAME"
+                "weight", "column", "edge column with lengths (default: the third, else all are 1)", "NAME"
             ),
-            Option("delta", "real", "width of the buckets (default: chosen from lengths and degrees)", "D"),
+            Option("delta", "real", "delta-stepping: width of a bucket (default: from the lengths)", "D"),
         ),
         columns="all", also=("nearest",), run=_of_sources,
     ),

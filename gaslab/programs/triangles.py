@@ -136,7 +136,7 @@ def triangles(graph: gl.Graph, *, per_vertex: bool = True, **options: Any) -> gl
     check_graph(graph)
     per_vertex = arguments.flag("per_vertex", per_vertex)
     if graph.directed and not per_vertex:
-        raise gl.UsageError("per_vertex=False counts in undirected graphs; this one is directed")
+        raise gl.UsageError("per_vertex=False needs an undirected graph; this one is directed")
     if graph.directed:
         result = run(DirectedTriangles(), graph, **options)
         checked(graph, result)
@@ -150,8 +150,8 @@ def triangles(graph: gl.Graph, *, per_vertex: bool = True, **options: Any) -> gl
 TOOL = Tool(
     triangles, order=80,
     command=Command(
-        "triangles of every vertex",
-        "Triangles of every vertex, and of all together; of a directed graph by their directions.",
+        "triangles at every vertex",
+        "Triangles at every vertex and in total; in a directed graph, by direction.",
         fields=(*BY_DIRECTION, "triangles"), also=("neighbors",),
     ),
     answer="`triangles`; directed `in_triangles`, `out_triangles`, `through_triangles`, `cycle_triangles`",

@@ -196,7 +196,7 @@ class LDA(*BASES):  # type: ignore[misc]
         return self._score(X)[0]
 
     def perplexity(self, X: Any) -> float:
-        """Return exp(-score / tokens): of so many words, all alike, the documents seem to be drawn."""
+        """Return the per-token perplexity: exp(-score / tokens)."""
         likelihood, tokens = self._score(X)
         return math.exp(-likelihood / max(tokens, 1))
 

@@ -121,7 +121,7 @@ class TopicModel(TopicCounts):
         if "topic_word" not in result.tables:
             raise UsageError(f"result={result!r} is no result of gaslab.lda")
         if result.fingerprint != graph.fingerprint:
-            raise UsageError("the result is of another graph; pass the graph that gaslab.lda had")
+            raise UsageError("the result belongs to another graph; pass the graph given to gaslab.lda")
         counts, words = _gathered(graph.comm, result.vertices.side(1), result.on)
         return cls(counts, words, **_settings(result))
 

@@ -107,7 +107,7 @@ def test_edge_fields_from_columns(gaslab: Run, weighted: Path, program: Path, tm
         ("mine.py:Spraed", [], "mine.py has no vertex program 'Spraed'; did you mean 'Spread'?"),
         ("mine.py", [], "mine.py has several programs; name one: "),
         ("nobody.py:X", [], "there is no file "),
-        ("no_such_module:X", [], "there is no module 'no_such_module'; a file is named with its .py: "),
+        ("no_such_module:X", [], "there is no module 'no_such_module'; to name a file, give its .py: "),
         ("mine.py:Spread", [], "Spread needs -p source=...: the parameter has no default"),
         ("mine.py:Spread", ["-p", "sorce=3"], "Spread has no parameter 'sorce'; did you mean 'source'?"),
         ("mine.py:Spread", ["-p", "source=3", "-p", "rate=fast"], "-p rate=fast: Spread.rate needs a number"),
@@ -138,7 +138,7 @@ def test_parameters_have_the_types_of_the_class(program: Path) -> None:
         False,
     ]
     assert (typed(cls, "rate", "1e-3", names), typed(cls, "rounds", "12", names)) == (1e-3, 12)
-    with pytest.raises(UsageError, match="is no vertex id"):
+    with pytest.raises(UsageError, match="is not a vertex id"):
         typed(cls, "source", "seven", numbers)
 
 

@@ -82,10 +82,10 @@ def test_what_cannot_be_is_said(gaslab: Run, tmp_path: Path) -> None:
     for words, code, message in (
         ([bad], 1, "c.ldac:1: the count of '1:1.5' is no whole number; counts are whole numbers from 1 on"),
         ([text, "--format", "lda"], 2, "argument --format: 'lda' is unknown; did you mean 'ldac'"),
-        ([text, "--min-df", "x"], 2, "'x' is neither a number of documents nor a share of them"),
-        ([text, "--max-df", "1.5"], 2, "1.5: a number of documents, 5, or a share from 0.0 to 1.0 is needed"),
+        ([text, "--min-df", "x"], 2, "'x' is neither a number nor a share of documents"),
+        ([text, "--max-df", "1.5"], 2, "1.5: give a number of documents (5) or a share from 0.0 to 1.0"),
         ([text, "--min-df", "-1"], 2, "--min-df"),
-        *(([text, "--max-df", x], 2, f"{x}: a number of documents, 5") for x in ("nan", "1e1")),
+        *(([text, "--max-df", x], 2, f"{x}: give a number of documents (5)") for x in ("nan", "1e1")),
         ([text, "--min-df", "4"], 2, "0 of 6 words are kept; left out: 6 in fewer than 4 documents"),
         (
             [text, "--stop-words", "german"],

@@ -38,15 +38,15 @@ def test_no_words_is_a_usage_error(gaslab: Run) -> None:
         ),
         (
             "pagerank EDGES --scheduler fifo",
-            "--scheduler is of --engine async, and this is --engine sync",
+            "--scheduler applies only to --engine async, not to --engine sync",
         ),
         (
             "pagerank EDGES --engine async --staleness 1",
-            "--staleness is of --engine stale, and this is --engine async",
+            "--staleness applies only to --engine stale, not to --engine async",
         ),
         (
             "pagerank EDGES --engine stale",
-            "--engine stale needs --staleness S: by how many supersteps values may be too old",
+            "--engine stale needs --staleness S: the supersteps by which values may be old",
         ),
         (
             "pagerank EDGES --strategy random2",
@@ -73,7 +73,7 @@ def test_no_words_is_a_usage_error(gaslab: Run) -> None:
             "pagerank EDGES --damping 1.5",
             "damping=1.5: a number of at least 0 and below 1 is needed; 0.85 is usual",
         ),
-        ("sssp EDGES --source x", "'x' is no vertex id: the ids of this graph are integers"),
+        ("sssp EDGES --source x", "'x' is not a vertex id: the ids of this graph are integers"),
         ("pagerank EDGES --fields scor", "there is no vertex field 'scor'; did you mean 'score'?"),
         ("convert EDGES --map x.tsv", "--map goes with --relabel: without it the ids stay as they are"),
         ("partition EDGES -k 2 -o x.tsv", "--output writes one cut; name it with --strategy"),

@@ -67,7 +67,7 @@ def test_what_a_saved_graph_does_not_take(edges: Path, tmp_path: Path, gaslab: R
         (("pagerank", folder, edges), 2, "is a saved graph, and 2 paths were named; read it alone"),
         (("convert", edges, "-o", f"{folder}/"), 2, "exists; --force (force=True) replaces it"),
         (("convert", edges, "-o", f"{other}/", "--force"), 2, "holds other files, no saved graph"),
-        (("convert", edges, "-o", f"{tmp_path}/x/", "--relabel"), 2, "--relabel is of text"),
+        (("convert", edges, "-o", f"{tmp_path}/x/", "--relabel"), 2, "--relabel applies to text"),
         (
             ("partition", edges, "-k", "2", "--compare", "all", "--save", tmp_path / "x"),
             2,

@@ -58,7 +58,7 @@ def test_several_numbers_of_topics_are_compared(gaslab: Run, talks: Path, tmp_pa
 def test_what_cannot_be_is_said(gaslab: Run, talks: Path, tmp_path: Path) -> None:
     for options, said in (
         (("--coherence", "c_v"), "'c_v' is refused: it needs the order of words"),
-        (("--topics", "5,5"), "'5,5' has a number twice"),
+        (("--topics", "5,5"), "'5,5' lists a number twice"),
         (("--topics", "5,0"), "0 is less than 1"),
         (("--topics", "2,3", "--timeline", tmp_path / "t.json"), "--timeline shows one run"),
         (("--report", tmp_path / "page", "-o", tmp_path / "page" / "x.tsv"), "there is no directory"),

@@ -271,7 +271,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "sides          2 left, 2 right" in capsys.readouterr().out
     out.write_text("3 2 4.5\n")
     assert main([*again, "--max-iterations", "1"]) == 1
-    assert "line 1: '2' is no side; id, side (0 or 1), value" in capsys.readouterr().err
+    assert "line 1: '2' is not a side; write id, side (0 or 1), value" in capsys.readouterr().err
 
 
 class Named(gl.VertexProgram):

@@ -281,7 +281,7 @@ ERRORS: list[tuple[Any, str]] = [
     (lambda: G.vertices([5]), "vertex 5 is not in the graph, whose ids are 0 to 2"),
     (lambda: G.vertices() & [1], "a set of vertices is needed, not list; graph.vertices(...) makes one"),
     (lambda: G.vertices() & gl.Graph.from_edges([0], [1]).vertices(),
-     "the set is of another graph; make it of this one by its ids"),
+     "the set belongs to another graph; make one for this graph from its ids"),
 ]  # fmt: skip
 
 

@@ -248,7 +248,7 @@ def test_the_commands_read_one(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert edges.read_text() == "1\t1\t2\n1\t2\t1\n1\t2\t4\n"
     said = capsys.readouterr().err
     assert "warning: 1 vertex without edges is left out" in said
-    assert "the two ids are of two kinds; read the edge list with --bipartite" in said
+    assert "the graph is bipartite; read the edge list with --bipartite" in said
 
 
 @pytest.mark.slow

@@ -146,7 +146,7 @@ def test_values_and_ids_at_the_command_line_refuse_them(
     assert main(["pagerank", *argv, "--init", f"score={values}"]) == 1
     assert f"{values}, line 3: {text!r} is not a number; id first, value last" in capsys.readouterr().err
     assert main(["sssp", str(edges), "--quiet", "--source", text]) == 2
-    assert f"{text!r} is no vertex id: the ids of this graph are integers" in capsys.readouterr().err
+    assert f"{text!r} is not a vertex id: the ids of this graph are integers" in capsys.readouterr().err
 
 
 def test_positions_of_columns_are_plain_digits(tmp_path: Path) -> None:

@@ -296,7 +296,7 @@ def test_what_an_edge_list_does_not_hold_is_said(tmp_path: Path, capsys: pytest.
     shown = capsys.readouterr()
     assert shown.out == "2\t3\n"
     for text in (
-        "warning: 2 vertices without edges are left out: an edge list has edges alone",
+        "warning: 2 vertices without edges are left out: an edge list holds only edges",
         "warning: left out of the edge list: vertex columns weight",
         "the edges have no direction; read the edge list with --undirected",
     ):

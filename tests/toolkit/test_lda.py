@@ -229,9 +229,9 @@ def test_one_topic_and_more_topics_than_tokens() -> None:
         ({"optimise_priors": 2, "doc_topic_prior": 1e-31}, r"doc_topic_prior=1e-31.*1e-30"),
         ({"burn_in": 5, "iterations": 5}, "burn_in=5"),
         ({"sample_every": 0}, "sample_every=0"),
-        ({"sample_every": 2}, "sample_every=2: no sweeps are averaged; say after which, burn_in=N"),
+        ({"sample_every": 2}, "sample_every=2: without burn_in=N no sweeps are averaged; add it"),
         ({"count": "times"}, "count='times' is no edge column"),
-        ({"max_iterations": 5}, r"^lda runs a number of sweeps: say iterations=, not max_iterations="),
+        ({"max_iterations": 5}, r"^lda runs a fixed number of sweeps: use iterations=, not max_iterations="),
         ({"engine": "async"}, "^lda runs with engine='sync' or 'reference', not engine='async'"),
         (
             {"engine": gl.Stale(1)},

@@ -34,7 +34,7 @@ NEITHER = "init= goes with neither personalization nor weight"
 SUMS = "personalization needs finite weights of at least 0, with a sum that is positive and finite"
 SCALE = "and PageRank divides by it; scale the column, so that it is 1e-290 to 1e+290"
 PRODUCTS = "and HITS sums products of two weights; scale the column, so that it is 1e-100 to 1e+100"
-STATES = "weights of states are finite and at least 0, not all 0"
+STATES = "state weights must be finite and at least 0, and not all 0"
 PATHS = "vertices may sum to more than a float64 holds, 1.79769e+308; scale the column down"
 
 

@@ -122,7 +122,7 @@ def test_what_is_no_delta(delta: Any) -> None:
 
 def test_what_distances_refuses() -> None:
     graph = gl.Graph.from_edges([1, 2], [2, 3], columns={"weight": [1.0, -1.0]}, comm=world())
-    with pytest.raises(gl.UsageError, match="distances needs a source, and sources is empty"):
+    with pytest.raises(gl.UsageError, match="distances needs at least one source; sources is empty"):
         gl.distances(graph, [])
     with pytest.raises(gl.UsageError, match=r"-1.0 on the edge 2 -> 3; at least 0 is needed"):
         gl.distances(graph, [1])

@@ -86,7 +86,7 @@ def test_a_model_has_the_counts_and_probabilities_of_the_result() -> None:
     np.testing.assert_allclose(model.topic_word, result.tables["topic_word"]["probability"], rtol=1e-14)
     np.testing.assert_allclose(model.topic_word.sum(axis=0), 1.0, rtol=1e-12)
     other = gl.Graph.from_edges([0], ["w00"], bipartite=True)
-    with pytest.raises(gl.UsageError, match="the result is of another graph"):
+    with pytest.raises(gl.UsageError, match="the result belongs to another graph"):
         gl.TopicModel.of(other, result)
     with pytest.raises(gl.UsageError, match=r"is no result of gaslab\.lda"):
         gl.TopicModel.of(graph, gl.degrees(graph))

@@ -103,7 +103,8 @@ def directed(graph: Any) -> dict[str, Counter[Any]]:
 def test_parallel_edges_are_refused() -> None:
     twice = gl.Graph.from_edges([1, 2, 1], [2, 3, 2], directed=False)
     message = (
-        "the graph has parallel edges, of which triangles know nothing; read it with drop_duplicates=True"
+        "triangle counting needs a simple graph, and this one has parallel edges; read it with "
+        "drop_duplicates=True"
     )
     for count in (gl.triangles, gl.clustering, gl.transitivity):
         with pytest.raises(gl.UsageError) as caught:

@@ -20,17 +20,18 @@ BEST_BY = (HELD_OUT, "coherence")  # the first that was measured
 def add_judging(group: Any) -> None:
     """Add how many topics there are, and how they are judged and shown."""
     group.add_argument("--topics", type=several_topics, metavar="K[,K...]",
-                       help="how many (20); several are compared, and the best is written")  # fmt: skip
-    option.word(group, "--coherence", ("npmi", "umass"), "of the ten likeliest words of each topic (npmi)",
+                       help="how many (20); several are compared, and the best is kept")  # fmt: skip
+    option.word(group, "--coherence", ("npmi", "umass"),
+                "coherence measure over the ten likeliest words of each topic (npmi)",
                 but=(("c_v",), f"refused: it {ORDER}"))  # fmt: skip
-    option.text(group, "--report", "DIR", "write a page that shows the topics, DIR/index.html")
+    option.text(group, "--report", "DIR", "write a web page of the topics, DIR/index.html")
 
 
 def several_topics(word: str) -> list[int]:
     """Argparse type: numbers of topics, all different."""
     found = [option.at_least(1)(one) for one in word.split(",")]
     if len(set(found)) < len(found):
-        raise argparse.ArgumentTypeError(f"{word!r} has a number twice")
+        raise argparse.ArgumentTypeError(f"{word!r} lists a number twice")
     return found
 
 

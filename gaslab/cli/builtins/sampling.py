@@ -19,7 +19,7 @@ def add_sampling(made: Parser) -> None:
     """Add the sampler, its priors and its sweeps."""
     group = made.add_argument_group("sampling")
     option.whole(group, "--evaluate-every", "N",
-                 "sweeps from one log-likelihood to the next (10)", default=10)  # fmt: skip
+                 "compute the log-likelihood every N sweeps (10)", default=10)  # fmt: skip
     group.add_argument("--sampler", choices=NAMES, default="auto",
                        help="collapsed Gibbs, exact on one rank and thread, or delayed counts (auto), the "
                        "same on any ranks, whose time hardly grows with the topics")  # fmt: skip
@@ -30,18 +30,18 @@ def add_sampling(made: Parser) -> None:
                  "make the first N of all sweeps by delayed counts, the rest by collapsed Gibbs: in a large "
                  "corpus less time for the same topics (0)", default=0, least=0)  # fmt: skip
     option.whole(group, "--mh-steps", "N",
-                 "Metropolis-Hastings steps of a token in each half of a sweep (1)", default=1)  # fmt: skip
+                 "Metropolis-Hastings steps per token in each half of a sweep (1)", default=1)  # fmt: skip
     group.add_argument("--doc-topic-prior", type=_prior, metavar="A[,A...]",
                        help="prior of each topic in a document: one for all, or one for each (0.1)"
                        )  # fmt: skip
     option.number(group, "--topic-word-prior", "B", "prior of each word in a topic (0.01)")
     option.whole(group, "--optimise-priors", "N",
-                 "improve both priors every N sweeps (10), each topic's in a document for itself",
+                 "optimise both priors every N sweeps (10), with one document prior per topic",
                  default=0, nargs="?", const=10)  # fmt: skip
-    text = "average the counts over the sweeps after N; else the last sweep's are taken"
+    text = "average the counts over the sweeps after N (default: take the last sweep's)"
     option.whole(group, "--burn-in", "N", text, least=0)
     option.whole(group, "--sample-every", "N",
-                 "with --burn-in: sweeps from one that is averaged to the next (1)", default=1)  # fmt: skip
+                 "with --burn-in: average every N-th sweep (1)", default=1)  # fmt: skip
 
 
 def sampling(arguments: Any) -> dict[str, Any]:

@@ -38,13 +38,13 @@ def add_options(made: Parser) -> None:
     add_judging(made.add_argument_group("lda"))
     add_sampling(made)
     group = made.add_argument_group("models")
-    option.text(group, "--save", "MODEL", "write the topics that were found, MODEL.npz")
-    option.text(group, "--resume", "MODEL", "go on from the topics and with the priors of a model")
-    option.text(group, "--load", "MODEL", "of --transform: the model; there is no CORPUS then")
+    option.text(group, "--save", "MODEL", "write the model to MODEL.npz")
+    option.text(group, "--resume", "MODEL", "continue from a model, with its priors")
+    option.text(group, "--load", "MODEL", "with --transform, in place of CORPUS: the model to use")
     group.add_argument("--transform", nargs="+", metavar="NEW",
-                       help="a corpus whose documents are given these topics; -o writes them")  # fmt: skip
+                       help="find the topics of new documents; -o writes them")  # fmt: skip
     option.number(group, "--held-out", "FRACTION",
-                  "keep such a part of the documents apart, and say how well they are predicted")  # fmt: skip
+                  "hold out this fraction of the documents; report their likelihood")  # fmt: skip
 
 
 def execute(command: Command, arguments: Any) -> int:
@@ -107,7 +107,9 @@ def _check(arguments: Any) -> None:
     for name, default in {**_own_options(), **LEARNING}.items():
         if name not in ("load", "transform") and getattr(arguments, name, default) != default:
             said = "iterations" if name == "max_iterations" else name.replace("_", "-")
-            raise UsageError(f"--{said} is of learning, and --load MODEL --transform NEW learns nothing")
+            raise UsageError(
+                f"--{said} applies only to training, and --load MODEL --transform NEW trains nothing"
+            )
 
 
 def _own_options() -> dict[str, Any]:

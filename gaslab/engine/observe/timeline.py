@@ -115,7 +115,7 @@ class Timeline:
             warn_user(f"{failed}; the timeline is lost", UserWarning, self.comm.rank)
 
     def _written(self, parts: list[np.ndarray], left_out: int) -> str | None:
-        """Write the file; return why it cannot be, if so."""
+        """Write the file; return an error message, or None."""
         rest = {"displayTimeUnit": "ms", "otherData": {"ranks": self.comm.size, "events_left_out": left_out}}
         events = b",\n".join(part.tobytes() for part in parts)
         try:
