@@ -77,7 +77,7 @@ def refused(comm: Comm, drawn: Drawn, name: str) -> str:
 @pytest.mark.parametrize("name", ["eigenvector", "katz"])
 def test_parallel_edges_are_refused(ranks: Ranks, name: str) -> None:
     edges = [(0, 1), (1, 2), (2, 0), (1, 0)]
-    for directed, expected in ((False, "knows nothing; read it with drop_duplicates=True"), (True, "")):
+    for directed, expected in ((False, "has parallel edges; read it with drop_duplicates=True"), (True, "")):
         drawn = Drawn([0, 1, 2], edges, {}, directed)
         for message in ranks.run(refused, drawn, name):
             assert (expected in message, bool(message)) == (True, bool(expected))

@@ -199,7 +199,7 @@ REFUSED = [
     (rated, {"regularization": -1}, "regularization=-1: a number of at least 0 is needed"),
     (rated, {"regularization": np.inf}, "regularization=inf: a finite number is needed"),
     (rated, {"iterations": 0}, "iterations=0: a whole number of at least 1 is needed"),
-    (rated, {"max_iterations": 5}, "say iterations=, not max_iterations="),
+    (rated, {"max_iterations": 5}, "use iterations=, not max_iterations="),
     (rated, {"columns": {"rating": "x"}}, "sets columns itself"),
     (rated, {"engine": "async"}, "engine='async'"),
     (rated, {"test": 3}, "test=3: a gaslab.Graph is needed, not int"),

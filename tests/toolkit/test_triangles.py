@@ -145,7 +145,7 @@ def test_a_run_that_ends_early_has_no_parallel_edges(supersteps: int) -> None:
 
 def test_what_is_defined_for_undirected_graphs_alone() -> None:
     graph = gl.Graph.from_edges([1, 2], [2, 3])
-    with pytest.raises(gl.UsageError, match="per_vertex=False counts in undirected graphs"):
+    with pytest.raises(gl.UsageError, match="per_vertex=False needs an undirected graph"):
         gl.triangles(graph, per_vertex=False)
     with pytest.raises(gl.UsageError, match="transitivity is defined for undirected graphs"):
         gl.transitivity(graph)
