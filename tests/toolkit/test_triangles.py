@@ -147,7 +147,7 @@ def test_what_is_defined_for_undirected_graphs_alone() -> None:
     graph = gl.Graph.from_edges([1, 2], [2, 3])
     with pytest.raises(gl.UsageError, match="per_vertex=False needs an undirected graph"):
         gl.triangles(graph, per_vertex=False)
-    with pytest.raises(gl.UsageError, match="transitivity is defined for undirected graphs"):
+    with pytest.raises(gl.UsageError, match="transitivity is defined only for undirected graphs"):
         gl.transitivity(graph)
     with pytest.raises(gl.UsageError, match="definition='graphalytic' is unknown; did you mean"):
         gl.clustering(graph, definition="graphalytic")
