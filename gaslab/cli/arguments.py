@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         if dashes := next((w for w in args or () if re.fullmatch("(--[^=]+=|-[a-z]+)--", w)), None):
-            self.error(f"{dashes}: -- ends the options and is no value")  # argparse may take it away
+            self.error(f"{dashes}: -- ends the options and is not a value")  # argparse may take it away
         arguments, unknown = self.parse_known_args(args, namespace)
         if unknown:
             known = [option for action in self._actions for option in action.option_strings]
@@ -206,7 +206,7 @@ def chosen_engine(arguments: Any) -> str | Engine:
     if chosen == "stale":
         if not given:
             raise UsageError(
-                "--engine stale needs --staleness S: the supersteps by which values may be old"
+                "--engine stale needs --staleness S: by how many supersteps values may lag"
             )
         return Stale(**given)
     return Async(**given) if chosen == "async" else chosen

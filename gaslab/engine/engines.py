@@ -106,7 +106,7 @@ def engine_of(value: Any) -> Engine:
         return value
     if isinstance(value, str) and value == Stale.name:
         raise UsageError(
-            "engine='stale' does not say the supersteps by which values may be old; write "
+            "engine='stale' does not say by how many supersteps values may lag; write "
             "engine=gl.Stale(staleness=2)"
         )
     if isinstance(value, type) and issubclass(value, Engine):

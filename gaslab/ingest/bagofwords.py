@@ -62,7 +62,7 @@ def find_head(file: InputFile) -> Head:
         if not re.fullmatch(rb"\d{1,18}", line.strip(b" \t")):
             raise InputError(
                 f"{file.name}:{number}: a bag-of-words file begins with the numbers of its documents, words "
-                f"and entries, a line each, and {shown(line)} is no number of {what}; {IF_EDGES}"
+                f"and entries, a line each, and {shown(line)} is not a number of {what}; {IF_EDGES}"
             )
         sizes.append(int(line))
         if len(sizes) == len(HEAD):

@@ -95,7 +95,7 @@ def _in(name: str, wanted: str) -> list[InputFile]:
         raise InputError(f"{name}: is a folder without a file")
     within = next(filter(os.path.isdir, inside), None)
     if within is not None:
-        raise InputError(f"{name}: is no saved graph, and holds the folder {within}; name files")
+        raise InputError(f"{name}: is not a saved graph, and holds the folder {within}; name files")
     files = [look_at(one, wanted) for one in inside]
     for file in files:
         if (ending_of(file.name), file.format) != (ending_of(inside[0]), files[0].format):

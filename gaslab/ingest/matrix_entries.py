@@ -102,7 +102,7 @@ def no_counts(values: np.ndarray, largest: float = LARGEST_COUNT) -> np.ndarray:
 def why_no_count(value: float) -> str:
     """Return what is wrong with one of `no_counts`."""
     if not math.isfinite(value) or math.floor(value) != value:
-        return "no whole number"
+        return "not a whole number"
     return "less than 1" if value < 1 else f"more than {LARGEST_COUNT}"
 
 
@@ -189,7 +189,7 @@ def _find(
                 if not below or not bare or layout.comment[bare[0]]:
                     continue
                 if integers and not _is_integer(bare.split()[2]):
-                    return BadLine(0, number, f"{layout.columns[0]} is no integer of 64 bits", 0, line)
+                    return BadLine(0, number, f"{layout.columns[0]} is not a 64-bit integer", 0, line)
                 if what and entry == at:
                     return BadLine(0, number, what, 0, line)
                 entry += 1

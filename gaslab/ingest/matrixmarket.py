@@ -74,8 +74,8 @@ def read_matrix(files: Sequence[InputFile], options: Options, comm: Comm) -> Num
     _check_shape(file, matrix, directed, bipartite)
     if options.counts and matrix.symmetry != "general":
         raise InputError(
-            f"{file.name}:1: a {matrix.symmetry} matrix is no corpus, which has a row for each document and "
-            "a column for each word; write it as a general one"
+            f"{file.name}:1: a {matrix.symmetry} matrix is not a corpus, which has a row for each document "
+            "and a column for each word; write it as a general one"
         )
     rows, width = matrix.head.sizes
     where = f"{file.name}:{matrix.head.line}: "

@@ -259,7 +259,7 @@ def _checked(
 def _explained(bad: BadLine, head: Head) -> dict[str, str]:
     """Return what is wrong with a line, by problem."""
     word = f"word {bad.field + 1}"
-    no_vertex = f"{word} is no vertex, 1 to {head.vertices}"
+    no_vertex = f"{word} is not a vertex, 1 to {head.vertices}"
     return {
         "outside": no_vertex, "not_integer": no_vertex, "not_number": f"{word} is not a number",
         "nan": f"{word} is not a number (nan)", "out_of_range": f"{word} is outside float64's range",

@@ -85,7 +85,7 @@ def _of_archive(path: str) -> Columns:
         with np.load(path, allow_pickle=False) as archive:
             found = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"cannot read {path}: it is no .npz archive of plain arrays ({error})") from None
+        raise InputError(f"cannot read {path}: it is not an .npz archive of plain arrays ({error})") from None
     return {name: x.tolist() if x.dtype.kind == "U" else x for name, x in found.items() if x.ndim}
 
 
@@ -97,7 +97,7 @@ def _of_parquet(path: str) -> Columns:
     try:
         table = pyarrow.parquet.read_table(path)
     except (OSError, pyarrow.ArrowException) as error:
-        raise InputError(f"cannot read {path}: it is no Parquet file ({error})") from None
+        raise InputError(f"cannot read {path}: it is not a Parquet file ({error})") from None
     return {name: _of_arrow(table.column(name).combine_chunks()) for name in table.column_names}
 
 

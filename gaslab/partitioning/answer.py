@@ -27,7 +27,8 @@ def checked_parts(
     try:
         values = np.asarray(part)
     except Exception as error:
-        raise UsageError(f"{what} a {type(part).__name__}, which is no array ({error}); {need}") from error
+        kind = type(part).__name__
+        raise UsageError(f"{what} a {kind}, which is not an array ({error}); {need}") from error
     if values.ndim != 1:
         raise UsageError(f"{what} a {type(part).__name__} of shape {values.shape}; {need}")
     if values.size != size:

@@ -127,7 +127,7 @@ def _options(name: str, made: Callable[..., Any], text: str) -> dict[str, Any]:
         option, equals, value = item.partition("=")
         if option not in defaults or not equals:
             has = ", ".join(map(_example, defaults.items())) or "none"
-            raise UsageError(f"strategy={name + ':' + text!r}: {item!r} is no option; {name} has {has}")
+            raise UsageError(f"strategy={name + ':' + text!r}: {item!r} is not an option; {name} has {has}")
         kind = str if defaults[option] is NEEDED else type(defaults[option])
         try:
             given[option] = kind(value)

@@ -221,7 +221,7 @@ def _tokens(graph: gl.Graph, count: str | None) -> gl.Graph:
         for name in usual[: 2 if count is None else usual.index(count)]:
             warn_of_default(graph, name, instead)
     if count is not None and count not in known:
-        raise gl.UsageError(f"count={count!r} is no edge column{why_absent(graph, count)}")
+        raise gl.UsageError(f"count={count!r} is not an edge column{why_absent(graph, count)}")
     if graph.comm.rank == 0:
         log.info("LDA: %s", "each edge is one token" if count is None else f"count = column {count!r}")
     tokens = graph

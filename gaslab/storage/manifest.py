@@ -97,7 +97,7 @@ def read_manifest(folder: Path) -> Manifest:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(
-            f"{folder}: is no saved graph, since it has no {NAME}; `gaslab convert GRAPH -o {folder}/` "
+            f"{folder}: is not a saved graph, since it has no {NAME}; `gaslab convert GRAPH -o {folder}/` "
             "saves one"
         ) from None
     except OSError as error:
@@ -119,7 +119,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         return _manifest(known)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: is no manifest of a graph ({type(error).__name__}: {error})") from None
+        raise InputError(f"{path}: is not a manifest of a graph ({type(error).__name__}: {error})") from None
 
 
 def _manifest(known: Mapping[str, Any]) -> Manifest:

@@ -59,7 +59,7 @@ def unpacked(content: np.ndarray) -> tuple[Arrays, dict[str, Any]]:
         with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
             return _checked(archive)
     except zipfile.BadZipFile as error:
-        raise ValueError(f"it is no whole .npz archive ({error})") from None
+        raise ValueError(f"it is not a complete .npz archive ({error})") from None
     except (KeyError, EOFError, RuntimeError, NotImplementedError, zlib.error, RecursionError) as error:
         raise ValueError(f"its archive is damaged ({error})") from None
 

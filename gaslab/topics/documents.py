@@ -120,7 +120,7 @@ def count_column(graph: gl.Graph, count: str | None) -> str | None:
     if count == "auto":
         return next((name for name in ("count", "weight") if name in known), None)
     if count is not None and count not in known:
-        raise UsageError(f"count={count!r} is no edge column{nearest(count, known)}")
+        raise UsageError(f"count={count!r} is not an edge column{nearest(count, known)}")
     return count
 
 

@@ -282,7 +282,7 @@ class LDA(*BASES):  # type: ignore[misc]
         broken = int(np.count_nonzero(whole != counts.data))
         broken = broken if self.rows == "same" else int(comm.allreduce(broken))
         if broken:
-            warn_user(f"{broken:,} counts are no whole numbers and are rounded", UserWarning, comm.rank)
+            warn_user(f"{broken:,} counts are not whole numbers and are rounded", UserWarning, comm.rank)
         counts = csr_array((whole, counts.indices, counts.indptr), shape=counts.shape)
         counts.eliminate_zeros()
         return counts

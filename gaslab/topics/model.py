@@ -119,7 +119,7 @@ class TopicModel(TopicCounts):
         arguments.instance("graph", graph, gl.Graph, arguments.GRAPH)
         arguments.instance("result", result, gl.Result, "a result of gaslab.lda")
         if "topic_word" not in result.tables:
-            raise UsageError(f"result={result!r} is no result of gaslab.lda")
+            raise UsageError(f"result={result!r} is not a result of gaslab.lda")
         if result.fingerprint != graph.fingerprint:
             raise UsageError("the result belongs to another graph; pass the graph given to gaslab.lda")
         counts, words = _gathered(graph.comm, result.vertices.side(1), result.on)

@@ -51,7 +51,7 @@ def made(make: Callable[..., Model], path: str, content: np.ndarray, expected: C
             words = _texts(words, arrays["word_ends"])
         return make(arrays["counts"], words, doc_topic_prior=arrays["doc_topic_prior"], **settings)
     except ValueError as error:
-        raise InputError(f"{path} is no topic model: {error}; save the model again") from None
+        raise InputError(f"{path} is not a topic model: {error}; save the model again") from None
 
 
 def content(path: str, comm: Comm) -> np.ndarray:

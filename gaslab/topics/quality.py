@@ -273,5 +273,5 @@ def _table(name: str, values: np.ndarray) -> np.ndarray:
     if table.ndim != 2 or table.size == 0:
         raise UsageError(f"{name}= needs probabilities, an array with two axes, not of shape {table.shape}")
     if not (table.min() >= 0 and np.isfinite(table.max())):
-        raise UsageError(f"{name}= has a value that is no probability: {table.min():g} to {table.max():g}")
+        raise UsageError(f"{name}= has a value that is not a probability: {table.min():g} to {table.max():g}")
     return table

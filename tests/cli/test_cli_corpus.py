@@ -80,7 +80,7 @@ def test_the_old_name_of_the_vocabulary(gaslab: Run, tmp_path: Path) -> None:
 def test_what_cannot_be_is_said(gaslab: Run, tmp_path: Path) -> None:
     text, bad = written(tmp_path, TEXT, "c.txt"), written(tmp_path, "1 1:1.5\n", "c.ldac")
     for words, code, message in (
-        ([bad], 1, "c.ldac:1: the count of '1:1.5' is no whole number; counts are whole numbers from 1 on"),
+        ([bad], 1, "c.ldac:1: the count of '1:1.5' is not a whole number; counts are whole numbers"),
         ([text, "--format", "lda"], 2, "argument --format: 'lda' is unknown; did you mean 'ldac'"),
         ([text, "--min-df", "x"], 2, "'x' is neither a number nor a share of documents"),
         ([text, "--max-df", "1.5"], 2, "1.5: give a number of documents (5) or a share from 0.0 to 1.0"),

@@ -46,7 +46,7 @@ def test_no_words_is_a_usage_error(gaslab: Run) -> None:
         ),
         (
             "pagerank EDGES --engine stale",
-            "--engine stale needs --staleness S: the supersteps by which values may be old",
+            "--engine stale needs --staleness S: by how many supersteps values may lag",
         ),
         (
             "pagerank EDGES --strategy random2",
@@ -254,9 +254,9 @@ def test_numbers_of_the_wrong_kind(gaslab: Run, edges: Path, tmp_path: Path) -> 
 def test_two_dashes_are_no_value(gaslab: Run, edges: Path, word: str) -> None:
     done = gaslab("run", "here.py", edges, word)
     assert (done.code, done.err.splitlines()[-1]) == (
-        2, f"gaslab: {word}: -- ends the options and is no value; `gaslab run --help` lists the options"
+        2, f"gaslab: {word}: -- ends the options and is not a value; `gaslab run --help` lists the options"
     )  # fmt: skip
-    assert "is no value" not in gaslab("run", "here.py", edges, "--parameter=x=--").err
+    assert "is not a value" not in gaslab("run", "here.py", edges, "--parameter=x=--").err
 
 
 def test_a_timeout_that_is_not_reached_is_forgotten(edges: Path) -> None:

@@ -83,7 +83,7 @@ def test_what_a_saved_graph_does_not_take(edges: Path, tmp_path: Path, gaslab: R
             2,
             "--save writes up to",
         ),
-        (("pagerank", tmp_path), 1, "is no saved graph, and holds the folder"),
+        (("pagerank", tmp_path), 1, "is not a saved graph, and holds the folder"),
     ):
         done = gaslab(*words)
         assert done.code == code, done.err

@@ -105,10 +105,10 @@ def test_options_that_do_not_go_together(gaslab: Run, tmp_path: Path) -> None:
         (("--load", bad, "--transform", corpus, "--precision", "float32"), 2, "--precision applies only"),
         ((bad, "--topics", "2,3", "--doc-topic-prior", "1,2"), 2, "--topics compares several numbers"),
         ((bad, "--resume", bad, "--topics", "2,3"), 2, "--resume goes on with the topics of a model"),
-        (("--load", bad, "--transform", corpus), 1, f"{bad} is no topic model: it is no whole .npz archive"),
+        (("--load", bad, "--transform", corpus), 1, "not a topic model: it is not a complete .npz archive"),
         ((corpus, "--resume", tmp_path / "none.npz"), 1, "none.npz: there is no such model"),
         (("--load", "none", "--transform", corpus), 1, "none: there is no such model; gaslab lda CORPUS"),
-        ((corpus, "--resume", bad), 1, f"{bad} is no topic model"),
+        ((corpus, "--resume", bad), 1, f"{bad} is not a topic model"),
         ((corpus, "--save", tmp_path / "no" / "m.npz"), 2, "there is no directory"),
     ):  # fmt: skip
         done = gaslab("lda", *words)

@@ -220,7 +220,7 @@ def test_the_path_must_be_given_and_there(tmp_path: Path) -> None:
             strategies.find(name)
     with pytest.raises(UsageError, match=r"path is ''; text is needed, as in file:path=\.\.\."):
         strategies.find("file:path=")
-    with pytest.raises(UsageError, match=r"'paht=x' is no option; file has path=\.\.\."):
+    with pytest.raises(UsageError, match=r"'paht=x' is not an option; file has path=\.\.\."):
         strategies.find("file:paht=x")
     assert strategies.find("file:path=a=b,c.tsv")[0] == "file:path=a=b,c.tsv"
     graph = gl.Graph.from_edges([0], [1])

@@ -95,7 +95,7 @@ ERRORS: list[tuple[Any, str]] = [
     (lambda: gl.run(RUN, G, engine=None), "engine=None is unknown; known: async, reference, sync"),
     (lambda: gl.run(RUN, G, engine="stlae"), "engine='stlae' is unknown; known: async, reference, sync"),
     (lambda: gl.run(RUN, G, engine="stale"),
-     "engine='stale' does not say the supersteps by which values may be old; write "
+     "engine='stale' does not say by how many supersteps values may lag; write "
      "engine=gl.Stale(staleness=2)"),
     (lambda: gl.run(RUN, G, engine=gl.Async),
      "engine= needs an instance: write gl.Async(), with its options if any"),

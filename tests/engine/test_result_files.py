@@ -181,9 +181,9 @@ def test_what_a_file_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(GaslabError, match="vertex 1 is not in the graph"):
         gl.run(gl.programs.PageRank(), Graph.from_edges([5], [6]), init=tmp_path / "x.npz", max_iterations=1)
     for name, content, message in (
-        ("torn.npz", (tmp_path / "x.npz").read_bytes()[:-40], "it is no .npz archive of plain arrays"),
-        ("torn.parquet", b"PAR1 and more", "it is no Parquet file"),
-        ("objects.npz", None, "it is no .npz archive of plain arrays"),
+        ("torn.npz", (tmp_path / "x.npz").read_bytes()[:-40], "it is not an .npz archive of plain arrays"),
+        ("torn.parquet", b"PAR1 and more", "it is not a Parquet file"),
+        ("objects.npz", None, "it is not an .npz archive of plain arrays"),
         ("headless.npz", None, "has no column 'id'"),
         ("uneven.npz", None, "column 'score' has 3 rows, id 2"),
         ("holes.csv", b"id,x[0],x[2]\n1,2,3\n", r"columns x\[...\] are not the elements of one array"),

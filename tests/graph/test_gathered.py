@@ -115,7 +115,7 @@ def test_passes_are_given_by_name_or_beside_it() -> None:
         ("2ps:volume=0", "volume=0.0: a number above 0 is needed"),
         ("hep:tau=0", "tau=0.0: a number above 0 is needed"),
         ("hep:memory=-5", "memory=-5.0"),
-        ("ne:tau=3", "'tau=3' is no option; ne has vertex_balance=1.1, passes=2, memory=0.0, refine=0"),
+        ("ne:tau=3", "'tau=3' is not an option; ne has vertex_balance=1.1, passes=2, memory=0.0, refine=0"),
     ],
 )
 def test_options_out_of_range_are_refused(name: str, message: str) -> None:

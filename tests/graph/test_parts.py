@@ -113,7 +113,7 @@ WRONG: list[tuple[Callable[..., Any], str]] = [
     (_text, "returned <U1; an integer array"),
     (_table, r"returned a ndarray of shape \(\d+, 1\); an integer array"),
     (_number, r"returned a int of shape \(\); an integer array"),
-    (_ragged, "returned a list, which is no array"),
+    (_ragged, "returned a list, which is not an array"),
     (_masked, r"returned a masked value at position \d+; an integer array"),
     (_fails, "failed: ZeroDivisionError: division by zero"),
     (_writes, "failed: ValueError: .*read-only"),

@@ -159,13 +159,13 @@ def test_more_parts_than_there_are_bits_for_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("hdrf:weight=2", "'weight=2' is no option; hdrf has balance=1.0, refine=0"),
-        ("hdrf:balance", "'balance' is no option"),
+        ("hdrf:weight=2", "'weight=2' is not an option; hdrf has balance=1.0, refine=0"),
+        ("hdrf:balance", "'balance' is not an option"),
         ("hdrf:balance=much", "balance is 'much'; a number is needed, as in hdrf:balance=1.0"),
         ("hdrf:balance=nan", "balance is 'nan'; a number is needed"),
         ("hdrf:balance=inf", "balance is 'inf'; a number is needed"),
         ("hdrf:balance=-1", "balance=-1.0: a number of at least 0 is needed"),
-        ("random:seed=3", "'seed=3' is no option; random has refine=0"),
+        ("random:seed=3", "'seed=3' is not an option; random has refine=0"),
     ],
 )
 def test_what_is_no_option_is_refused(name: str, message: str) -> None:

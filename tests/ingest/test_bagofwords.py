@@ -97,11 +97,11 @@ HEAD = "a bag-of-words file begins with the numbers of its documents, words and 
     [
         ("2\n", f": {HEAD} this ends before the number of words; it is cut short"),
         ("2\n3\n", f": {HEAD} this ends before the number of entries; it is cut short"),
-        ("2\n3 1\n1\n", f":2: {HEAD} '3 1' is no number of words; or pass --format edges (format='edges') if "
-         "it is an edge list"),
-        ("2\n3\n\n-1\n", f":4: {HEAD} '-1' is no number of entries; or pass --format edges (format='edges') "
+        ("2\n3 1\n1\n", f":2: {HEAD} '3 1' is not a number of words; or pass --format edges (format='edges') "
          "if it is an edge list"),
-        ("2\n3\n1 1 1\n", f":3: {HEAD} '1 1 1' is no number of entries; or pass --format edges "
+        ("2\n3\n\n-1\n", f":4: {HEAD} '-1' is not a number of entries; or pass --format edges "
+         "(format='edges') if it is an edge list"),
+        ("2\n3\n1 1 1\n", f":3: {HEAD} '1 1 1' is not a number of entries; or pass --format edges "
          "(format='edges') if it is an edge list"),
         ("2\n3\n2\n1 1 1\n", ":3: the head says 2 entries, and the file has 1; it is cut short"),
         ("2\n3\n2\n", ":3: the head says 2 entries, and the file has 0; it is cut short"),
@@ -115,11 +115,11 @@ HEAD = "a bag-of-words file begins with the numbers of its documents, words and 
         ("2\n3\n1\n1 1.0 1\n", ":4: the word id is not an integer: '1 1.0 1'"),
         ("2\n3\n1\n1 2 0\n", ":4: the count is less than 1: '1 2 0'"),
         ("2\n3\n3\n1 2 1\n1 2 -3\n1 3 0\n", ":5: the count is less than 1: '1 2 -3'"),
-        ("2\n3\n2\n1 2 1\n1 2 1.5\n", ":5: count is no integer of 64 bits: '1 2 1.5'"),
+        ("2\n3\n2\n1 2 1\n1 2 1.5\n", ":5: count is not a 64-bit integer: '1 2 1.5'"),
         ("2\n3\n2\n1 2 0\n1 2 1.5\n", ":4: the count is less than 1: '1 2 0'"),
-        ("2\n3\n2\n1 2 3.0\n1 2 0\n", ":4: count is no integer of 64 bits: '1 2 3.0'"),
+        ("2\n3\n2\n1 2 3.0\n1 2 0\n", ":4: count is not a 64-bit integer: '1 2 3.0'"),
         ("2\n3\n1\n1 2 9223372036854775808\n",
-         ":4: count is no integer of 64 bits: '1 2 9223372036854775808'"),
+         ":4: count is not a 64-bit integer: '1 2 9223372036854775808'"),
         ("2\n3\n1\n1 2 x\n", ":4: count is not a number: '1 2 x'"),
         ("2\n3\n1\n1 2 nan\n", ":4: count is not a number (nan): '1 2 nan'"),
         ("2\n3\n2\n1 2\n1 1\n", ":4: 2 fields where an entry has 3: '1 2' (1 more bad line)"),
@@ -139,7 +139,7 @@ def test_other_files_are_no_bags(tmp_path: Path) -> None:
     path = written(tmp_path, "")
     assert error_on_all(path, format="bagofwords").startswith(f": {HEAD} this ends before the number of doc")
     assert "is cut short" in error_on_all(written(tmp_path, "\n\n"), format="bagofwords")
-    assert f":1: {HEAD} '1 2' is no number of documents; or pass" in error_on_all(
+    assert f":1: {HEAD} '1 2' is not a number of documents; or pass" in error_on_all(
         written(tmp_path, "1 2\n2 3\n"), format="bagofwords"
     )
     whole = gzip.compress(b"2\n3\n2\n" + b"1 2 1\n" * 2)
@@ -156,7 +156,7 @@ def test_a_late_fault_is_found_by_the_rank_that_has_it(ranks: Ranks, tmp_path: P
     lines = ["50", "60", "3000", *(f"{k % 50 + 1} {k * 7 % 60 + 1} {k + 1}" for k in range(3000))]
     for line, wrong, what in (
         (4, "51 1 1", "the document is not from 1 to 50"), (1500, "1 1 0", "the count is less than 1"),
-        (3003, "1 1 1.5", "count is no integer of 64 bits"),
+        (3003, "1 1 1.5", "count is not a 64-bit integer"),
     ):  # fmt: skip
         text = "\n".join([*lines[: line - 1], wrong, *lines[line:]])
         path = written(tmp_path, text)

@@ -66,13 +66,13 @@ def test_matrices_of_scipy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("c.mtx", MATRIX.format("real", 2, 1.5, 0), ":4: the count is no whole number: '1 3 1.5'"),
-        ("c.mtx", MATRIX.format("real", 2, "inf", 0), ":4: the count is no whole number: '1 3 inf'"),
+        ("c.mtx", MATRIX.format("real", 2, 1.5, 0), ":4: the count is not a whole number: '1 3 1.5'"),
+        ("c.mtx", MATRIX.format("real", 2, "inf", 0), ":4: the count is not a whole number: '1 3 inf'"),
         ("c.mtx", MATRIX.format("integer", 2, 1, 0), ":5: the count is less than 1: '3 2 0'"),
         ("c.mtx", MATRIX.format("integer", 2, -1, 0), ":4: the count is less than 1: '1 3 -1'"),
         ("c.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n2 1 3\n",
-         ":1: a symmetric matrix is no corpus, which has a row for each document and a column for each word; "
-         "write it as a general one"),
+         ":1: a symmetric matrix is not a corpus, which has a row for each document and a column for each "
+         "word; write it as a general one"),
         ("c.mtx", "%%MatrixMarket matrix array integer general\n1 1\n3\n",
          ":1: a dense MatrixMarket array; read it with scipy.io.mmread and gl.corpus_from, or write it as "
          "scipy.sparse.coo_array with mmwrite"),
@@ -84,11 +84,11 @@ def test_matrices_of_scipy(tmp_path: Path) -> None:
         ("docword.x", BAG.replace("3 2 4", "3 2 0"), ":6: the count is less than 1: '3 2 0'"),
         ("docword.x", BAG.replace("3 2 4", "3 2 2147483648"),
          ":6: the count is more than 2147483647: '3 2 2147483648'"),
-        ("docword.x", BAG.replace("3 2 4", "3 2 4.5"), ":6: count is no integer of 64 bits: '3 2 4.5'"),
+        ("docword.x", BAG.replace("3 2 4", "3 2 4.5"), ":6: count is not a 64-bit integer: '3 2 4.5'"),
         ("docword.x", BAG.replace("3 2 4", "3 4 1"), ":6: the word is not from 1 to 3: '3 4 1'"),
         ("docword.x", "two words\n",
          ":1: a bag-of-words file begins with the numbers of its documents, words and entries, a line each, "
-         "and 'two words' is no number of documents; or pass --format edges (format='edges') if it is an "
+         "and 'two words' is not a number of documents; or pass --format edges (format='edges') if it is an "
          "edge list"),
     ],
 )  # fmt: skip

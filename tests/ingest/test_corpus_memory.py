@@ -112,7 +112,7 @@ def test_counts_that_are_not_whole_are_rounded_with_one_warning() -> None:
     assert of(values)[0] == ROWS
     values[0, 0], values[3, 0] = 2.4, 0.4
     with pytest.warns(
-        UserWarning, match=r"^2 counts are no whole numbers and are rounded, the first 2\.4 at \(0, 0\)"
+        UserWarning, match=r"^2 counts are not whole numbers and are rounded, the first 2\.4 at \(0, 0\)"
     ):
         graph = gl.corpus_from(values)
     assert sorted(graph.edge_columns["count"].tolist()) == [1, 1, 2, 3]
@@ -120,7 +120,7 @@ def test_counts_that_are_not_whole_are_rounded_with_one_warning() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert gl.corpus_from(FRAME.assign(count=[1.2, 2, 3, 4])).counts["tokens"] == 10
-    assert [str(one.message)[:47] for one in caught] == ["1 counts are no whole numbers and are rounded, "]
+    assert [str(one.message)[:47] for one in caught] == ["1 counts are not whole numbers and are rounded, "]
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="rounded"):
         assert gl.corpus_from(np.full((2, 2), 0.3)).counts["tokens"] == 0

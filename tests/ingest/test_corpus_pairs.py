@@ -147,21 +147,21 @@ def test_a_vocabulary_names_words(
 
 
 WHOLE = f"; {matrix_entries.WHOLE}"
-NUMBER = " is no number from 0 on; words are numbers, which a vocabulary may name"
+NUMBER = " is not a number from 0 on; words are numbers, which a vocabulary may name"
 SVM = "is it an SVMlight file (--format svmlight, format='svmlight')?"
 
 
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("1 3", ": '3' is no pair word:count" + WHOLE),
+        ("1 3", ": '3' is not a pair word:count" + WHOLE),
         ("1 a:1", ": the word of 'a:1'" + NUMBER), ("1 -1:1", ": the word of '-1:1'" + NUMBER),
         ("1 :1", ": the word of ':1'" + NUMBER),
         ("1 3:", ": the count of '3:' is not a number" + WHOLE),
         ("1 3:x", ": the count of '3:x' is not a number" + WHOLE),
         ("1 3:nan", ": the count of '3:nan' is not a number" + WHOLE),
         ("1 3:1:2", ": the count of '3:1:2' is not a number" + WHOLE),
-        ("1 3:1.5", ": the count of '3:1.5' is no whole number" + WHOLE),
+        ("1 3:1.5", ": the count of '3:1.5' is not a whole number" + WHOLE),
         ("1 3:0", ": the count of '3:0' is less than 1; leave the pair out"),
         ("1 3:-2", ": the count of '3:-2' is less than 1; leave the pair out"),
         ("1 3:-2e99", ": the count of '3:-2e99' is less than 1; leave the pair out"),
@@ -224,7 +224,7 @@ def test_ranks_read_the_same(ranks: Ranks, tmp_path: Path) -> None:
     assert found == [_lines(Comm(), path)] * ranks.size
     assert found[0][:2] == (500, 2000)
     bad = str(written(tmp_path, text + "1 x\n" + text, "bad.ldac"))
-    with pytest.raises(InputError, match=r"bad.ldac:501: 'x' is no pair word:count"):
+    with pytest.raises(InputError, match=r"bad.ldac:501: 'x' is not a pair word:count"):
         ranks.run(_lines, bad)
 
 

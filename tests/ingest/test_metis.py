@@ -218,12 +218,12 @@ CASES = [
      ":1: the first line '3 1 10' says 3 vertices, and 2 lines follow; it is cut short"),
     ("2 2\n2\n1\n", ":1: the first line '2 2' says 2 edges, and the lists of their ends have 1"),
     ("2 1\n2\n1\n\n1\n", ":5: a line more than the 2 vertices of line 1: '1'"),
-    ("% c\n2 1\n2\n% c\n0\n", ":5: word 1 is no vertex, 1 to 2: '0'"),
-    ("2 1\n2\n1 3\n", ":3: word 2 is no vertex, 1 to 2: '1 3'"),
-    ("2 1\n2 -1\n1\n", ":2: word 2 is no vertex, 1 to 2: '2 -1'"),
-    ("2 1\n2\n1 99999999999999999999999\n", ":3: word 2 is no vertex, 1 to 2: '1 99999999999999999999999'"),
-    ("2 1\n2 x\ny\n", ":2: word 2 is no vertex, 1 to 2: '2 x' (1 more bad line)"),
-    ("2 1\n2.0\n1\n", ":2: word 1 is no vertex, 1 to 2: '2.0'"),
+    ("% c\n2 1\n2\n% c\n0\n", ":5: word 1 is not a vertex, 1 to 2: '0'"),
+    ("2 1\n2\n1 3\n", ":3: word 2 is not a vertex, 1 to 2: '1 3'"),
+    ("2 1\n2 -1\n1\n", ":2: word 2 is not a vertex, 1 to 2: '2 -1'"),
+    ("2 1\n2\n1 9999999999999999999999\n", ":3: word 2 is not a vertex, 1 to 2: '1 9999999999999999999999"),
+    ("2 1\n2 x\ny\n", ":2: word 2 is not a vertex, 1 to 2: '2 x' (1 more bad line)"),
+    ("2 1\n2.0\n1\n", ":2: word 1 is not a vertex, 1 to 2: '2.0'"),
     ("2 1 1\n2 5\n1\n", ":3: the last neighbour has no weight (word 2): '1'"),
     ("2 1 1\n2 e5\n1 e5\n", ":2: word 2 is not a number: '2 e5' (1 more bad line)"),
     ("2 1 1\n2 nan\n1 1\n", ":2: word 2 is not a number (nan): '2 nan'"),
@@ -260,7 +260,7 @@ def test_a_late_fault_is_found_by_the_rank_that_has_it(ranks: Ranks, tmp_path: P
             f"{lines[v]} {u} {w}",
             f":{u + 1}: the edge of {u} and {v} is not in the lists of both with the same weight",
         ),
-        (f"{lines[v]} 2001 1", f":{v + 1}: word {len(lines[v].split()) + 1} is no vertex, 1 to 2000: "),
+        (f"{lines[v]} 2001 1", f":{v + 1}: word {len(lines[v].split()) + 1} is not a vertex, 1 to 2000: "),
     ):
         path = written(tmp_path, "\n".join([*lines[:v], wrong, *lines[v + 1 :]]))
         with pytest.raises(InputError) as error:

@@ -300,4 +300,4 @@ def test_a_value_that_does_not_fit_on_one_rank_is_an_error_on_all(ranks: Ranks) 
     everywhere = ranks.run(rank_of_values_that_do_not_fit)
     assert everywhere == [everywhere[0]] * ranks.size
     assert everywhere[0][0] == "'w' has values that are not int64, as w needs"
-    assert everywhere[0][2] == "'n' is object"
+    assert everywhere[0][2] == "init={'n': ...} has None for vertex 3"

@@ -88,7 +88,7 @@ def test_500_damaged_folders_are_refused_each_by_its_file(saved: Path, tmp_path:
 
 def test_folders_that_are_no_saved_graph_of_this_version(saved: Path, tmp_path: Path) -> None:
     cases = {
-        "no file": (None, "is no saved graph, since it has no gaslab-graph.json"),
+        "no file": (None, "is not a saved graph, since it has no gaslab-graph.json"),
         "other JSON": (b'{"a": 1}', "does not say that it is a gaslab graph"),
         "a list": (b"[1, 2]", "does not say that it is a gaslab graph"),
         "no JSON": (b"\x93NUMPY\xff", "is damaged or cut short"),
@@ -109,7 +109,7 @@ def test_folders_that_are_no_saved_graph_of_this_version(saved: Path, tmp_path: 
             (place / NAME).write_bytes(content)
         with pytest.raises(InputError, match=message):
             gl.load_graph(place)
-    with pytest.raises(InputError, match="is no saved graph"):
+    with pytest.raises(InputError, match="is not a saved graph"):
         gl.load_graph(tmp_path / "nowhere")
 
 

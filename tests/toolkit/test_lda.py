@@ -230,7 +230,7 @@ def test_one_topic_and_more_topics_than_tokens() -> None:
         ({"burn_in": 5, "iterations": 5}, "burn_in=5"),
         ({"sample_every": 0}, "sample_every=0"),
         ({"sample_every": 2}, "sample_every=2: without burn_in=N no sweeps are averaged; add it"),
-        ({"count": "times"}, "count='times' is no edge column"),
+        ({"count": "times"}, "count='times' is not an edge column"),
         ({"max_iterations": 5}, r"^lda runs a fixed number of sweeps: use iterations=, not max_iterations="),
         ({"engine": "async"}, "^lda runs with engine='sync' or 'reference', not engine='async'"),
         (

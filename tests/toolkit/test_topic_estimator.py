@@ -25,7 +25,7 @@ FEW: dict[str, Any] = {"n_components": TOPICS, "max_iter": 5, "random_state": 3,
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*counts are no whole numbers")
+@pytest.mark.filterwarnings("ignore:.*counts are not whole numbers")
 def test_scikit_learn_s_own_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     from sklearn.utils.estimator_checks import check_estimator
 
@@ -105,7 +105,7 @@ def test_what_the_first_documents_decided_stays() -> None:
 
 def test_counts_are_rounded_with_one_warning_and_bad_ones_refused() -> None:
     broken = COUNTS + 0.25
-    with pytest.warns(UserWarning, match="^2,400 counts are no whole numbers and are rounded$") as said:
+    with pytest.warns(UserWarning, match="^2,400 counts are not whole numbers and are rounded$") as said:
         made = gl.LDA(**FEW).fit(broken)
     assert len(said) == 1
     with pytest.warns(UserWarning, match="are rounded") as said:

@@ -150,7 +150,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, name: str) -> None:
     rewritten(path, parts)
     with pytest.raises(gl.InputError, match=HOSTILE[name][1]) as caught:
         gl.TopicModel.load(path)
-    assert str(caught.value).startswith(f"{path} is no topic model: ")
+    assert str(caught.value).startswith(f"{path} is not a topic model: ")
     assert str(caught.value).endswith("; save the model again")
 
 
@@ -176,7 +176,7 @@ def refused(comm: Comm, path: Path) -> None:
 def test_all_ranks_raise_the_same_error(ranks: Ranks, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no archive")
     for name, said in (
-        ("text", "it is no whole .npz archive"),
+        ("text", "it is not a complete .npz archive"),
         ("nothing", r"nothing: there is no such model; gaslab lda CORPUS --save MODEL writes one"),
         ("", "directory"),
     ):

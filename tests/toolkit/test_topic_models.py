@@ -88,7 +88,7 @@ def test_a_model_has_the_counts_and_probabilities_of_the_result() -> None:
     other = gl.Graph.from_edges([0], ["w00"], bipartite=True)
     with pytest.raises(gl.UsageError, match="the result belongs to another graph"):
         gl.TopicModel.of(other, result)
-    with pytest.raises(gl.UsageError, match=r"is no result of gaslab\.lda"):
+    with pytest.raises(gl.UsageError, match=r"is not a result of gaslab\.lda"):
         gl.TopicModel.of(graph, gl.degrees(graph))
     with pytest.raises(gl.UsageError, match="the model to resume has 4"):
         gl.lda(graph, topics=5, resume=model)

@@ -158,7 +158,7 @@ def call_float(scope: Scope, node: ast.Call) -> t.Expr:
         try:
             return const_of(scope, float(argument.value), node)  # float("inf") is a common way to write it
         except ValueError:
-            raise scope.error(argument, f"{argument.value!r} is no number; write one") from None
+            raise scope.error(argument, f"{argument.value!r} is not a number; write one") from None
     return scope.widened(number_of(scope, argument, "float of"), "float")
 
 

@@ -339,7 +339,7 @@ class _Group:
             raise place.source.error(place.at, text)
         number = constant(value)
         if number is None:
-            text = f"the default of {place.what} is no number; write {_EXAMPLE[kind]}"
+            text = f"the default of {place.what} is not a number; write {_EXAMPLE[kind]}"
             raise place.source.error(place.at, text)
         found = type_of(number)
         if join(found, kind) != kind:

@@ -59,7 +59,7 @@ def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | 
             number = constant(argument)
             if number is None:
                 raise scope.error(
-                    node, f"the default of {name!r} in {function.__name__} is no number; give it"
+                    node, f"the default of {name!r} in {function.__name__} is not a number; give it"
                 )
             arguments[name] = const_of(scope, number, node)
     helper = scope.unit.helpers.special(function, arguments, scope, node)

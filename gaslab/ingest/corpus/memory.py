@@ -256,7 +256,7 @@ def _rounded(values: np.ndarray, place: Any, comm: Comm) -> np.ndarray:
     if total:
         one = next(text for _, text in every if text is not None)
         warn_user(
-            f"{total:,} counts are no whole numbers and are rounded, the first {one}; LDA counts tokens",
+            f"{total:,} counts are not whole numbers and are rounded, the first {one}; LDA counts tokens",
             UserWarning,
             comm.rank,
         )

@@ -25,10 +25,10 @@ from gaslab.parallel.comm import Comm
 
 LARGEST_WORD = (1 << 62) - 1
 TEXTS = {
-    "no_pair": "{} is no pair word:count; " + WHOLE,
-    "no_word": "the word of {} is no number from 0 on; words are numbers, which a vocabulary may name",
+    "no_pair": "{} is not a pair word:count; " + WHOLE,
+    "no_word": "the word of {} is not a number from 0 on; words are numbers, which a vocabulary may name",
     "no_count": "the count of {} is not a number; " + WHOLE,
-    "broken_count": "the count of {} is no whole number; " + WHOLE,
+    "broken_count": "the count of {} is not a whole number; " + WHOLE,
     "small_count": "the count of {} is less than 1; leave the pair out",
     "large_count": f"the count of {{}} is more than {kernels.LARGEST_COUNT}; " + WHOLE,
     "no_length": "the line begins with {}, not with its number of pairs; is it an SVMlight file "
