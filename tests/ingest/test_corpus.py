@@ -140,7 +140,7 @@ def test_documents_of_an_edge_list_that_are_not_utf8(tmp_path: Path) -> None:
         ("-3", "less than 1"),
         ("2147483648", "more than 2147483647"),
         ("1" + "0" * 20, "more than 2147483647"),
-        *((v, "no whole number") for v in ("1.5", "inf", "0.5")),
+        *((v, "not a whole number") for v in ("1.5", "inf", "0.5")),
     ],
 )
 def test_a_line_with_a_bad_count(tmp_path: Path, value: str, what: str) -> None:

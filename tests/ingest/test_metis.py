@@ -221,7 +221,7 @@ CASES = [
     ("% c\n2 1\n2\n% c\n0\n", ":5: word 1 is not a vertex, 1 to 2: '0'"),
     ("2 1\n2\n1 3\n", ":3: word 2 is not a vertex, 1 to 2: '1 3'"),
     ("2 1\n2 -1\n1\n", ":2: word 2 is not a vertex, 1 to 2: '2 -1'"),
-    ("2 1\n2\n1 9999999999999999999999\n", ":3: word 2 is not a vertex, 1 to 2: '1 9999999999999999999999"),
+    ("2 1\n2\n1 99999999999999999999\n", ":3: word 2 is not a vertex, 1 to 2: '1 99999999999999999999'"),
     ("2 1\n2 x\ny\n", ":2: word 2 is not a vertex, 1 to 2: '2 x' (1 more bad line)"),
     ("2 1\n2.0\n1\n", ":2: word 1 is not a vertex, 1 to 2: '2.0'"),
     ("2 1 1\n2 5\n1\n", ":3: the last neighbour has no weight (word 2): '1'"),
