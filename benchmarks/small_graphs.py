@@ -1,11 +1,11 @@
-"""From which size on gaslab pays: PageRank in one call of gaslab, of NetworkX and of numpy and scipy, as ratios.
+"""From which size on gaslab pays: one call of PageRank by gaslab, NetworkX, and numpy and scipy, as ratios.
 
     python benchmarks/small_graphs.py
 
-Each side is given its own graph (a `gl.Graph`, a `networkx.DiGraph`, a CSR matrix) and is timed from the call to the
-scores. NetworkX makes a matrix of its graph in every call, as in any script that calls it. A job of gaslab
-(`gaslab.prepare`) is timed as well, which spares what `gaslab.run` does anew. Uniform graphs, ten edges a vertex; all
-sides stop at the same change of the scores, and their answers are compared.
+Each side is given its own graph (a `gl.Graph`, a `networkx.DiGraph`, a CSR matrix) and is timed from the call
+to the scores. NetworkX makes a matrix of its graph in every call, as in any script that calls it. A job of
+gaslab (`gaslab.prepare`), which spares what `gaslab.run` does anew, is timed as well. The graphs are uniform,
+with ten edges a vertex; all sides stop at the same change of the scores, and their answers are compared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOLERANCE = 1e-6  # the change of all scores together
 
 
 def by_products(transposed: sp.csr_array, leaving: np.ndarray) -> np.ndarray:
-    """Return PageRank by products of a matrix and a vector, mass of vertices without out-edges spread evenly."""
+    """Return PageRank by products of a matrix and a vector, dangling mass spread evenly."""
     n = leaving.size
     scores = np.full(n, 1.0 / n)
     share = np.divide(1.0, leaving, out=np.zeros(n), where=leaving > 0)
@@ -37,7 +37,7 @@ def by_products(transposed: sp.csr_array, leaving: np.ndarray) -> np.ndarray:
 
 
 def ratios(edges: int, repeats: int, threads: int) -> list[float]:
-    """Return the seconds of NetworkX, scipy and a job over those of `gaslab.run`, each the best of its turns."""
+    """Return the best seconds of NetworkX, scipy and a job, each over those of `gaslab.run`."""
     n = edges // 10
     graph = gl.Graph.generate("erdos-renyi", vertices=n, edges=edges, seed=1)
     pairs = graph.to_pandas()[["source", "target"]].drop_duplicates().to_numpy()
@@ -65,7 +65,8 @@ def ratios(edges: int, repeats: int, threads: int) -> list[float]:
             scores["run"] = gl.run(program, graph, threads=threads).vertices["score"]
 
         sides: list[Callable[[], None]] = [run, networkx, scipy, prepared]
-        best = [min(turn) for turn in zip(*([timed(side) for side in sides] for _ in range(repeats)), strict=True)]
+        turns = [[timed(side) for side in sides] for _ in range(repeats)]
+        best = [min(seconds) for seconds in zip(*turns, strict=True)]
     for name, found in scores.items():
         assert np.abs(found - scores["run"]).sum() < 10 * TOLERANCE, name
     return [seconds / best[0] for seconds in best[1:]]

@@ -1,7 +1,7 @@
 """MkDocs' hooks of the site: the pages that are made, and links to what is not in docs/.
 
-A page of docs/ links to programs, notebooks and the files of the root by their place in the tree, as GitHub wants
-it. Here each such file becomes a page of the site, and the link leads there.
+A page of docs/ links to programs, notebooks and the files of the root by their place in the tree, as GitHub
+wants it. Here each such file becomes a page of the site, and the link leads there.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def _outside(link: tuple[str, ...]) -> str | None:
-    """Return the path in the tree of what a link from docs/ leads to, or None if it is in docs/ or on the web."""
+    """Return the path in the tree of what a link leads to, or None if that is in docs/ or on the web."""
     return link[1].removeprefix("../") if link[1].startswith("../") and link[1].count("..") == 1 else None
 
 

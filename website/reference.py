@@ -6,15 +6,16 @@ A name of `gaslab` that no page lists is an error of the build, and so is one th
 from __future__ import annotations
 
 import importlib
-import io
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from unittest.mock import patch
 
 import gaslab
 from gaslab.cli import COMMANDS
-from gaslab.cli import main as gaslab_main
 from gaslab.programs import _names
 
 
@@ -43,8 +44,9 @@ class Page:
 
 
 def _entry(name: str, level: int) -> str:
-    options = f"      heading: gl.{name}\n      toc_label: {name.rpartition('.')[2]}\n      heading_level: {level}\n"
-    return f"::: gaslab.{name}\n    options:\n{options}"
+    options = {"heading": f"gl.{name}", "toc_label": name.rpartition(".")[2], "heading_level": level}
+    lines = [f"      {option}: {value}\n" for option, value in options.items()]
+    return "".join([f"::: gaslab.{name}\n    options:\n", *lines])
 
 
 def _table(names: dict[str, str]) -> str:
@@ -70,8 +72,8 @@ PAGES = {
     ),
     "graphs": Page(
         "Graphs",
-        "Reading, making and cutting graphs. [Graphs](../graphs.md) has the formats and what becomes of each input; "
-        "[Graphs on disk](../files.md) the folder that `save` writes.",
+        "Reading, making and cutting graphs. [Graphs](../graphs.md) has the formats and what becomes of each "
+        "input, [Graphs on disk](../files.md) the folder that `save` writes.",
         {
             "": ["Graph", "read_graph", "load_graph", "read_vertices", "VertexSet", "right"],
             "Cuts": ["partition", "Partition"],
@@ -86,14 +88,16 @@ PAGES = {
         "The language",
         "The words that a program is written in. [Writing a vertex program](../programs.md) teaches them.",
         {
-            "The parts of a program": ["VertexProgram", "Vertex", "Edge", "Accumulator", "Phase", "aggregator"],
+            "The parts of a program": [
+                "VertexProgram", "Vertex", "Edge", "Accumulator", "Phase", "aggregator",
+            ],
             "Types of fields and parameters": {
-                "VertexId": "the id of a vertex: to be compared, ordered and copied; a result has the user's ids",
+                "VertexId": "the id of a vertex: to be compared and copied; a result has the user's ids",
                 "NOBODY": "the id of no vertex, ordered after all others",
                 "Vector": "an array of one dimension, with its length by `gl.field(shape=...)`",
                 "Matrix": "an array of two dimensions, with its shape by `gl.field(shape=...)`",
                 "float64": "a float, as `float` is where the class has no other `precision`",
-                "float32": "a float that is stored in 32 bits; as `precision = gl.float32` also computed in them",
+                "float32": "a float that is stored in 32 bits; also a `precision` to compute in",
                 **INTEGERS,
             },
             "Fields with more to say": ["field", "lookup"],
@@ -108,7 +112,7 @@ PAGES = {
                 "BitOr": "`gl.BitOr[T]`: the bits that some value has set",
                 "ArgMin": "`gl.ArgMin[K, P]`: of pairs of a key and a payload the one with the smallest key",
                 "ArgMax": "`gl.ArgMax[K, P]`: of pairs of a key and a payload the one with the largest key",
-                "SumBy": "`gl.SumBy[K, V]`: the sum of the values of each key; [sums by key](../ragged.md#sums-by-key)",
+                "SumBy": "`gl.SumBy[K, V]`: [the sum of the values of each key](../ragged.md#sums-by-key)",
             },
             "Histograms": ["at"],
             "Combiners of additive fields and of parts with a shape": {
@@ -125,7 +129,7 @@ PAGES = {
                 "NONE": "no edges",
             },
             "Types of lists": {
-                "List": "`gl.List[T]`: values in ascending order where they were gathered; a vertex field may grow",
+                "List": "`gl.List[T]`: values, in ascending order where they were gathered",
                 "SortedSet": "`gl.SortedSet[T]`: values in ascending order, each once",
             },
             "Functions of lists": ["common", "mode", "mex"],
@@ -134,17 +138,19 @@ PAGES = {
     ),
     "random": Page(
         "Random numbers",
-        "Draws in methods, and starts of fields. [Random numbers](../randomness.md) says what a draw depends on.",
+        "Draws in methods, and starts of fields. [Random numbers](../randomness.md) says what a draw depends "
+        "on.",
         {
             "": [
-                "uniform", "normal", "integers", "exponential", "gamma", "poisson", "dirichlet", "categorical",
+                "uniform", "normal", "integers", "exponential", "gamma", "poisson", "dirichlet",
+                "categorical",
             ]
         },
     ),
     "toolkit": Page(
         "The toolkit",
-        "A function for each algorithm that comes with gaslab. [The toolkit](../toolkit.md) has them in one table, "
-        "with definitions and sources.",
+        "A function for each algorithm that comes with gaslab. [The toolkit](../toolkit.md) has them in one "
+        "table, with definitions and sources.",
         {"": sorted(_names.FUNCTIONS)},
     ),
     "programs": Page(
@@ -202,22 +208,15 @@ def index() -> str:
 
 def commands() -> str:
     """Return the page of the command line: what ``--help`` prints, of gaslab and of every command."""
-    parts = ["# Command line\n", "What `gaslab --help` and `gaslab COMMAND --help` print.\n", _fenced(_help([]))]
-    for name in COMMANDS:
-        parts.append(f"## gaslab {name}\n")
-        parts.append(_fenced(_help([name])))
-    return "\n".join(parts)
-
-
-def _help(words: list[str]) -> str:
-    if words:
+    words = [sys.executable, "-m", "gaslab", "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
+    about = "What `gaslab --help` and `gaslab COMMAND --help` print."
+    parts = [f"# Command line\n\n{about}\n", _fenced(done.stdout)]
+    for name, (module, _) in COMMANDS.items():
         with patch.dict(os.environ, COLUMNS="100"):
-            return str(importlib.import_module(COMMANDS[words[0]][0]).parser(words[0]).format_help())
-    printed = io.StringIO()
-    from gaslab import cli
-
-    printed.write(cli._help())
-    return printed.getvalue()
+            text = importlib.import_module(module).parser(name).format_help()
+        parts.append(f"## gaslab {name}\n\n{_fenced(text)}")
+    return "\n".join(parts)
 
 
 def _fenced(text: str) -> str:

@@ -101,8 +101,8 @@ def test_python_blocks_do_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPa
 def consoles(page: Path) -> list[tuple[str, str]]:
     """Return the command after each ``$`` of the console blocks of *page*, and the output shown below it."""
     found = re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
-    parts = [part.partition("\n") for block in found for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
-    return [(command, shown) for command, _, shown in parts]
+    parts = [part for block in found for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
 
 
 def run_console(command: str, folder: Path) -> str:
