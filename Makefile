@@ -40,7 +40,7 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) has no venv; on Debian: apt install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(BUILD_NEEDS)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$(MPI),test,interop]'
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$(MPI),test,interop,docs]'
 	touch $@ $(VENV)/fresh
 
 $(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.h cython_kernels/*.pxi \
@@ -68,12 +68,8 @@ quick: build
 index: build
 	$(BIN)/python -m tests.index
 
-$(VENV)/docs: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[docs]'
-	touch $@
-
 # Strict: a warning, such as a link that leads nowhere, is an error.
-docs: build $(VENV)/docs
+docs: build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@echo "open build/site/index.html"
 

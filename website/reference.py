@@ -201,7 +201,7 @@ def index() -> str:
     """Return the first page of the reference: all names by page."""
     lines = ["# API\n", "Everything below is a name of `gaslab`, by custom imported as `gl`.\n"]
     for file, page in PAGES.items():
-        links = ", ".join(f"[`{name}`]({file}.md#gaslab.{name})" for name in page.names())
+        links = ", ".join(f"[`{name.rpartition('.')[2]}`]({file}.md#gaslab.{name})" for name in page.names())
         lines.append(f"**[{page.title}]({file}.md)**: {links}\n")
     return "\n".join(lines)
 

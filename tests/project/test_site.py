@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -19,7 +20,7 @@ from website import reference
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(path.name for path in ROOT.glob("docs/*.md"))
 NEEDS_MKDOCS = pytest.mark.skipif(
-    importlib.util.find_spec("mkdocs") is None, reason="`make docs` installs mkdocs"
+    importlib.util.find_spec("mkdocs") is None, reason="the extra `docs` brings mkdocs"
 )
 
 
@@ -58,6 +59,19 @@ def test_what_the_site_shows_needs_no_network() -> None:
     local = [path for path in (ROOT / "website").iterdir() if path.suffix in (".css", ".js")]
     assert len(local) == 2
     assert not any("http" in path.read_text() for path in local)
+
+
+@NEEDS_MKDOCS
+def test_docstrings_become_markdown() -> None:
+    docstrings = importlib.import_module("website.docstrings")
+    text = (
+        "Say so; see ``docs/visit.md``::\n\n``a(b)``\n    One\n    line.\n\n>>> 1\n1\n\n"
+        "Raises\n------\nE\n    ``x``::"
+    )
+    assert docstrings.markdown(text) == (
+        "Say so; see [visit.md](../visit.md):\n\n- ``a(b)``: One line.\n\n```pycon\n>>> 1\n1\n```\n\n"
+        "Raises\n------\nE\n    ``x``::"
+    )
 
 
 @NEEDS_MKDOCS
