@@ -68,9 +68,9 @@ quick: build
 index: build
 	$(BIN)/python -m tests.index
 
-# Strict: a warning, such as a link that leads nowhere, is an error.
+# Strict: a warning, such as a link that leads nowhere, is an error; with --quiet it would not be.
 docs: build
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo "open build/site/index.html"
 
 SECONDS ?= 600

@@ -76,12 +76,6 @@ def test_private_and_special_names_are_not_guessed() -> None:
         gl.__path_hooks__  # noqa: B018
 
 
-def test_the_version_is_that_of_the_distribution() -> None:
-    found = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert found is not None
-    assert found[1] == gl.__version__
-
-
 HEAVY = {"numpy", "mpi4py", "tqdm", "inspect", "dataclasses", "difflib", "logging", "argparse"}
 
 

@@ -77,7 +77,7 @@ def test_docstrings_become_markdown() -> None:
 @NEEDS_MKDOCS
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict"]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
     command += ["--site-dir", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
