@@ -44,7 +44,10 @@ class Page:
 
 
 def _entry(name: str, level: int) -> str:
-    options = {"heading": f"gl.{name}", "toc_label": name.rpartition(".")[2], "heading_level": level}
+    short = name.rpartition(".")[2]
+    options: dict[str, object] = {"heading": f"gl.{name}", "toc_label": short, "heading_level": level}
+    if name.startswith("programs."):  # its source says more than a list of its methods
+        options |= {"members": "[]", "merge_init_into_class": "false", "show_source": "true"}
     lines = [f"      {option}: {value}\n" for option, value in options.items()]
     return "".join([f"::: gaslab.{name}\n    options:\n", *lines])
 
@@ -155,7 +158,7 @@ PAGES = {
     ),
     "programs": Page(
         "Built-in programs",
-        "The vertex programs behind the toolkit, for `gl.run` and as base classes.",
+        "The vertex programs behind the toolkit, to be read, run by `gl.run` or subclassed.",
         {"": [f"programs.{name}" for name in sorted(_names.CLASSES)]},
     ),
     "topics": Page(
