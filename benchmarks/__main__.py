@@ -21,7 +21,7 @@ RUNS = [
     ("figures.py", 1, 2), ("traversal.py", 1, 2), ("traversal.py", 2, 1), ("ranks.py", 2, 1),
     ("asynchronous.py", 2, 1), ("staleness.py", 2, 1), ("gap.py", 1, 2),
     ("load.py", 1, 2), ("load.py", 2, 1),
-    ("calls.py", 1, 2), ("jobs.py", 1, 1), ("jobs.py", 2, 1),
+    ("calls.py", 1, 2), ("small_graphs.py", 1, 1), ("jobs.py", 1, 1), ("jobs.py", 2, 1),
     ("topics.py", 1, 1), ("foldin.py", 1, 1), ("texts.py", 1, 1),
     ("ratings.py", 1, 1),
     ("sweeps.py", 1, 2), ("sweeps.py", 2, 1), ("counts.py", 2, 1),

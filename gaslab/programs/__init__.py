@@ -14,7 +14,7 @@ from gaslab.programs._names import CLASSES
 if TYPE_CHECKING:
     from gaslab.programs._classes import *  # noqa: F403
 
-__all__ = [*CLASSES]
+__all__ = list(CLASSES)
 
 
 def __getattr__(name: str) -> Anything:

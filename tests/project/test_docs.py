@@ -25,7 +25,7 @@ from gaslab.errors import GaslabError
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.strategies import STRATEGIES
 from tests.conftest import Hosts
-from tests.mpi.launcher import environment
+from tests.mpi.launcher import environment, run_script
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "datasets" / "README.md"])
@@ -96,6 +96,44 @@ def test_python_blocks_do_what_is_shown(page: Path, monkeypatch: pytest.MonkeyPa
             assert anonymous(gave) == block.shown, f"{page.name}:{block.line}"
         else:
             assert gave == "", f"{page.name}:{block.line} prints something that the page does not show"
+
+
+def consoles(page: Path) -> list[tuple[str, str]]:
+    """Return the command after each ``$`` of the console blocks of *page*, and the output shown below it."""
+    found = re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+    parts = [part for block in found for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command, shown) for command, _, shown in (part.partition("\n") for part in parts)]
+
+
+def run_console(command: str, folder: Path) -> str:
+    """Run ``[mpiexec -n N] python|gaslab ...`` in *folder* and return what it prints."""
+    words = shlex.split(command)
+    ranks = int(words[2]) if words[0] == "mpiexec" else 1
+    program, *arguments = words[3:] if words[0] == "mpiexec" else words
+    if program == "gaslab":
+        arguments = ["-m", "gaslab", *arguments]
+    else:
+        assert program == "python"
+    done = run_script(ranks, arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if consoles(p)], ids=page_id)
+def test_console_blocks_print_what_is_shown(page: Path, tmp_path: Path) -> None:
+    """A Python block that begins with ``# NAME.py`` is the file of that name."""
+    (tmp_path / "datasets").symlink_to(ROOT / "datasets")
+    for block in blocks(page):
+        if named := re.match(r"# (\w+\.py)\n", block.code):
+            (tmp_path / named[1]).write_text(block.code)
+    for command, shown in consoles(page):
+        assert run_console(command, tmp_path) == shown, command
+
+
+def test_the_quick_start_runs_on_four_ranks() -> None:
+    commands = [command for command, _ in consoles(ROOT / "docs" / "quickstart.md")]
+    assert sum(command.startswith("mpiexec -n 4 ") for command in commands) == 2
 
 
 def test_programs_page_shows_errors_with_their_text() -> None:

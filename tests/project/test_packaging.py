@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+import gaslab
+from gaslab.version import __version__
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "cython_kernels"
@@ -71,3 +75,20 @@ def test_a_tree_that_is_not_built_says_what_to_do(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stdout.count("are not built for Python") == 1
+
+
+def test_the_version_stands_in_one_place() -> None:
+    """pyproject.toml takes it from gaslab/version.py; the command line and the changelog say the same."""
+    assert gaslab.__version__ == __version__
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    assert 'version = { attr = "gaslab.version.__version__" }' in pyproject
+    assert __version__ not in pyproject
+    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == __version__
+    command = [sys.executable, "-m", "gaslab", "--version"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert said == f"gaslab {__version__}\n"
+    built = [sys.executable, "setup.py", "--quiet", "--version"]
+    said = subprocess.run(built, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert said.split() == [__version__]
