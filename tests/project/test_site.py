@@ -13,9 +13,9 @@ from unittest.mock import patch
 import pytest
 
 import gaslab
+from docs.site import reference
 from gaslab import errors, topics
 from gaslab.cli import COMMANDS
-from website import reference
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(path.name for path in ROOT.glob("docs/*.md"))
@@ -56,14 +56,14 @@ def test_the_page_of_commands_has_every_command_with_its_options() -> None:
 def test_what_the_site_shows_needs_no_network() -> None:
     config = (ROOT / "mkdocs.yml").read_text()
     assert "font: false" in config
-    local = [path for path in (ROOT / "website").iterdir() if path.suffix in (".css", ".js")]
+    local = [path for path in (ROOT / "docs" / "site").iterdir() if path.suffix in (".css", ".js")]
     assert len(local) == 2
     assert not any("http" in path.read_text() for path in local)
 
 
 @NEEDS_MKDOCS
 def test_docstrings_become_markdown() -> None:
-    docstrings = importlib.import_module("website.docstrings")
+    docstrings = importlib.import_module("docs.site.docstrings")
     text = (
         "Say so; see ``docs/visit.md``::\n\n``a(b)``\n    One\n    line.\n\n>>> 1\n1\n\n"
         "Raises\n------\nE\n    ``x``::"

@@ -13,10 +13,10 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from website import reference  # noqa: E402  it imports gaslab of this tree
+from docs.site import reference  # noqa: E402  it imports gaslab of this tree
 
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?\)")
 ROOT_PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "README.md": "index.md"}
@@ -42,7 +42,7 @@ def on_files(files: Files, config: Any) -> Files:
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     for asset in ASSETS:
-        text = (ROOT / "website" / asset).read_text(encoding="utf-8")
+        text = (ROOT / "docs" / "site" / asset).read_text(encoding="utf-8")
         files.append(File.generated(config, f"assets/{asset}", content=text))
     return files
 

@@ -197,7 +197,7 @@ def check() -> None:
     wrong = {name for name in listed if listed.count(name) > 1}
     wrong |= public ^ {name for name in listed if "." not in name}
     if wrong:
-        raise ValueError(f"website/reference.py: each public name is on one page; see to {sorted(wrong)}")
+        raise ValueError(f"docs/site/reference.py: each public name is on one page; see to {sorted(wrong)}")
 
 
 def index() -> str:
@@ -212,7 +212,7 @@ def index() -> str:
 def commands() -> str:
     """Return the page of the command line: what ``--help`` prints, of gaslab and of every command."""
     words = [sys.executable, "-m", "gaslab", "--help"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
+    done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     about = "What `gaslab --help` and `gaslab COMMAND --help` print."
     parts = [f"# Command line\n\n{about}\n", _fenced(done.stdout)]
     for name, (module, _) in COMMANDS.items():
