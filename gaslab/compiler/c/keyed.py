@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.c.names import C_TYPE, is_bounded, narrowed
-from gaslab.compiler.tree.uses import keyed_words
+from gaslab.compiler.tree.uses import keyed_words, keys_sorted
 from gaslab.errors import unknown
 
 # gl_keyed_room is the running thread's own.
@@ -166,7 +166,7 @@ def helpers(tree: t.Tree) -> str:
     if not isinstance(combiner, t.KeyedCombiner):
         return ""
     words, key = keyed_words(tree), combiner.key
-    sorts = _is_sorted(tree)
+    sorts = keys_sorted(tree)
     kind = t.STORAGE[key][0]
     text = TEXT + (SORT if sorts else FIND if words & {"in", "at"} else "")
     text += "".join(x for word, x in WORDS.items() if word in words) + MERGE
@@ -182,10 +182,6 @@ def helpers(tree: t.Tree) -> str:
         .replace("@V", t.STORAGE[combiner.storage][1])
         .replace("@S", key)
     )
-
-
-def _is_sorted(tree: t.Tree) -> bool:
-    return bool(keyed_words(tree) & {"key", "value"})
 
 
 def _added(storage: str, site: int) -> str:
@@ -243,7 +239,7 @@ def totals(tree: t.Tree) -> tuple[str, str]:
     """Return the statements that make ``total`` of a row that several ranks filled, and by gathering here."""
     begin = "        gl_total total;\n"
     room = "        const gl_keyed_room *room = c->scratch->list;\n"
-    sort = "        gl_sort_total(c, &total);\n" * _is_sorted(tree)
+    sort = "        gl_sort_total(c, &total);\n" * keys_sorted(tree)
     return (
         f"{begin}        gl_merged_total(c, w, i, &total);\n",
         f"{begin}{room}        gl_gather_row(c, w, n, v, room->keys, room->values, &total);\n{sort}",
