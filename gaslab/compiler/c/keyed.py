@@ -134,11 +134,15 @@ enum { GL_FAULT_NO_KEYS = 16 };   /* see gaslab/compiler/faults.py */
 GL_INLINE @EK gl_total_argmax(gl_context *c, const gl_total *t, int64_t site) {
     int64_t best = 0;
     if (__builtin_expect(!t->length, 0)) gl_raise(c, GL_FAULT_NO_KEYS, site);
+    gl_sum y = t->values[0];
     for (int64_t i = 1; i < t->length; i++) {
-        const gl_sum x = t->values[i], y = t->values[best];
-        if (x > y) best = i;
-        else if (x == y && t->keys[i] < t->keys[best]) best = i;
-        else if (y != y && (x == x || t->keys[i] < t->keys[best])) best = i;
+        const gl_sum x = t->values[i];
+        if (x < y) continue;   /* as most are */
+        const _Bool smaller = t->keys[i] < t->keys[best];
+        if (x > y || (x == y && smaller) || (y != y && (x == x || smaller))) {
+            best = i;
+            y = x;
+        }
     }
     return @OF(t->keys[best]);
 }

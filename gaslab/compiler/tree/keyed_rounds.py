@@ -271,8 +271,8 @@ class Rounds:
         self.before.append(Assign(won, Const(_LEAST[kind], kind), s.site))
         value: Local | Bound = x if isinstance(x, Local) else Bound(self.new_number(), best.type)
         tie = Compare("<" if sign in "<>" else ">=", key, won)
-        equal = Logical("and", (Compare("==", value, best), tie))
-        better: Expr = Logical("or", (Compare(sign[0], value, best), equal))
+        either = Logical("or", (Compare(sign[0], value, best), tie))  # few rounds come so far
+        better: Expr = Logical("and", (Compare(f"{sign[0]}=", value, best), either))
         if isinstance(value, Bound):
             better = Let(value.number, x, better, "bool")
         changed = (*tests[:at], better, *tests[at + 1 :])
