@@ -3,7 +3,9 @@
 Keys and sums lie in two arrays, in the order in which the keys came, and an index finds a key's place in
 them, by hashing to twice as many entries as the vertex has edges. (An index with an entry for each vertex of
 the graph needs no hashing, and is no quicker: its entries are out of the first cache. Nor is it quicker to
-look for few keys one by one.) Keys are sorted where apply loops over them, and then found by halving.
+look for few keys one by one; to let the index grow with the keys, to keep a key beside its place in it, or
+to add a key without a branch gains at some vertices what it costs at others.) Keys are sorted where a loop of
+apply needs their order, and then found by halving.
 """
 
 from __future__ import annotations

@@ -156,8 +156,8 @@ GL_INLINE int64_t gl_prefetch_collected_end(const gl_context *c, int64_t edges) 
     return c->num_local < 2 * GL_FAR_VERTICES ? 0 : gl_prefetch_lists_end(c, edges);
 }
 """,
-    # Sums by key wait for every key, which lies with the far vertex: keys are prefetched from a quarter as many
-    # vertices on (the pair `labels` of benchmarks/twins).
+    # Sums by key wait for every key, which lies with the far vertex: keys are prefetched from a quarter as
+    # many vertices on (the pair `labels` of benchmarks/twins).
     "gl_prefetch_keyed_end": """\
 GL_INLINE int64_t gl_prefetch_keyed_end(const gl_context *c, int64_t edges) {
     return c->num_local < GL_FAR_VERTICES / 4 ? 0 : gl_prefetch_lists_end(c, edges);
