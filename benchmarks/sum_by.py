@@ -4,8 +4,9 @@
 
 networkit's `PLP` also moves vertices to the heaviest label around them, but at once, in place and only those
 whose neighbours moved: its answer is another, and so are its rounds. Compared are the seconds of a whole
-propagation, ours with half of the vertices moving in a superstep, and the modularities. The superstep by hand
-is the pair `labels` of benchmarks/twins: on one thread, with the same answer to the bit.
+propagation, ours with half of the vertices moving in a superstep, and the modularities. Supersteps by hand
+are pairs of benchmarks/twins, on one thread, with the same answers to the bit: `labels` chooses by argmax,
+`labels-by-loop` by a loop, and `joins-by-loop` by a loop with a gain, as the Louvain method.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def main() -> None:
     for name, label in found.items():
         kinds = np.unique(label).size
         print(f"{name}: {rounds[name]} rounds, {kinds:,} labels, modularity {modularity(graph, label):.4f}")
-    command = [sys.executable, "-m", "benchmarks.twins", "labels", "labels-by-loop"]
+    command = [sys.executable, "-m", "benchmarks.twins", "labels", "labels-by-loop", "joins-by-loop"]
     command += [f"--scale={options.scale}", f"--edge-factor={options.edge_factor}"]
     print("\na superstep beside C, on one thread", flush=True)
     subprocess.run([*command, f"--repeats={options.repeats}"], check=True, cwd=ROOT)

@@ -46,6 +46,12 @@ def labels(run: Run) -> Values:
     }  # fmt: skip
 
 
+def joins(run: Run) -> Values:
+    values = {**labels(run), "size": programs.SIZES, "rate": run.program.parameters()["rate"]}
+    values["n"] = values.pop("n")  # last
+    return values
+
+
 def rank_by(score: str, share: str) -> Bind:
     """Return how a PageRank with fields of these names is bound."""
 
@@ -314,6 +320,10 @@ PAIRS = (
     Pair(
         "labels-by-loop", programs.LabelsByLoop(), "labels.c", ("weighted_rmat",), labels,
         same_now("label", "label"),
+    ),
+    Pair(
+        "joins-by-loop", programs.Joins(), f"labels.c JOINS={programs.SIZES.size}", ("weighted_rmat",), joins,
+        same_now("label", "group"),
     ),
     _lda("lda", gl.programs.LDA, 100),
     _lda("uniform-lda-20", programs.UniformLDA, 20, "UNIFORM"),

@@ -334,10 +334,27 @@ class Writer(Words):
             if self.has("break"):
                 lines += [f"    if {n} > 90:", "        break"]
         if self.odds(0.6):
+            lines += self.choose_sum(key, asked, name)
+        if self.odds(0.6):
             lines += [f"if {asked} in {name} or {name}[{asked}] != 0:", f"    {n} = ({n} + 1) % 101"]
             lines += self.take(value, f"{name}[{asked}]")
         if self.odds(0.6):
             lines += [f"if {name}:", *self.indented(self.take(key, f"{name}.argmax()"))]
+        return lines
+
+    def choose_sum(self, key: str, asked: str, name: str) -> list[str]:
+        """Return a loop over a total by key that gives the same in any order of the keys."""
+        n, sign = f"v.{self.names['int']}", self.one([">", ">=", "<", "<="])
+        lines = [f"chosen, top, many = {asked}, {name}[{asked}], 0", f"for key, value in {name}.items():"]
+        if self.has("continue"):
+            lines += [f"    if key == {asked}:", "        continue"]
+        lines += ["    many += 1 if value > 1 else 3"] * self.odds(0.5)
+        lines += [f"    if value {sign} top:", "        chosen, top = key, value"]
+        lines += self.take(key, "chosen")
+        lines += [f"{n} = ({n} + many) % 101"]
+        if self.has("break"):
+            lines += [f"for key, value in {name}.items():"]
+            lines += ["    if value == 3:", "        many = 5", "        break", f"{n} = ({n} + many) % 101"]
         return lines
 
     # ---- faults --------------------------------------------------------------------------------------

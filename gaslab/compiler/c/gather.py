@@ -125,6 +125,7 @@ def gather(tree: Tree) -> str:
     if combiner.collects:
         loads, loops = load(tree, tree.reads("gather", "v")) + room(tree, "gather"), []
         by_key, edges = isinstance(combiner, KeyedCombiner), ""
+        kind = "keyed_" if by_key else "collected_"
         check, names = check_at_edge(tree, tree.functions["gather"]), tree.reads("gather", "nbr")
         for way, (begin, neighbor, _) in ROWS.items():
             fetch = prefetch(tree, names, neighbor, 1)
@@ -132,7 +133,7 @@ def gather(tree: Tree) -> str:
             added = f"{call}, t);" if by_key else f"at += {call}, at);"
             edges += f"    if ({walks(tree, 'gather', way)}) edges += {begin}[v + 1] - {begin}[v];\n"
             limit, early = prefetch_slots(tree, "gather", way)
-            limit += f", prefetch_end = {far_end(tree, names, way, collects=True)}" * bool(fetch)
+            limit += f", prefetch_end = {far_end(tree, names, way, collects=kind)}" * bool(fetch)
             loops.append(
                 f"    if ({walks(tree, 'gather', way)}) {{\n{begin_row(tree, 'gather')}"
                 f"{fill(tree, 'gather', begin)}"

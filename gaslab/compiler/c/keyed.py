@@ -3,14 +3,16 @@
 Keys and sums lie in two arrays, in the order in which the keys came, and an index finds a key's place in
 them, by hashing to twice as many entries as the vertex has edges. (An index with an entry for each vertex of
 the graph needs no hashing, and is no quicker: its entries are out of the first cache. Nor is it quicker to
-look for few keys one by one.) Keys are sorted where apply loops over them, and then found by halving.
+look for few keys one by one; to let the index grow with the keys, to keep a key beside its place in it, or
+to add a key without a branch gains at some vertices what it costs at others.) Keys are sorted where a loop of
+apply needs their order, and then found by halving.
 """
 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.c.names import C_TYPE, is_bounded, narrowed
-from gaslab.compiler.tree.uses import keyed_words
+from gaslab.compiler.tree.uses import keyed_words, keys_sorted
 from gaslab.errors import unknown
 
 # gl_keyed_room is the running thread's own.
@@ -134,11 +136,15 @@ enum { GL_FAULT_NO_KEYS = 16 };   /* see gaslab/compiler/faults.py */
 GL_INLINE @EK gl_total_argmax(gl_context *c, const gl_total *t, int64_t site) {
     int64_t best = 0;
     if (__builtin_expect(!t->length, 0)) gl_raise(c, GL_FAULT_NO_KEYS, site);
+    gl_sum y = t->values[0];
     for (int64_t i = 1; i < t->length; i++) {
-        const gl_sum x = t->values[i], y = t->values[best];
-        if (x > y) best = i;
-        else if (x == y && t->keys[i] < t->keys[best]) best = i;
-        else if (y != y && (x == x || t->keys[i] < t->keys[best])) best = i;
+        const gl_sum x = t->values[i];
+        if (x < y) continue;   /* as most are */
+        const _Bool smaller = t->keys[i] < t->keys[best];
+        if (x > y || (x == y && smaller) || (y != y && (x == x || smaller))) {
+            best = i;
+            y = x;
+        }
     }
     return @OF(t->keys[best]);
 }
@@ -166,7 +172,7 @@ def helpers(tree: t.Tree) -> str:
     if not isinstance(combiner, t.KeyedCombiner):
         return ""
     words, key = keyed_words(tree), combiner.key
-    sorts = _is_sorted(tree)
+    sorts = keys_sorted(tree)
     kind = t.STORAGE[key][0]
     text = TEXT + (SORT if sorts else FIND if words & {"in", "at"} else "")
     text += "".join(x for word, x in WORDS.items() if word in words) + MERGE
@@ -182,10 +188,6 @@ def helpers(tree: t.Tree) -> str:
         .replace("@V", t.STORAGE[combiner.storage][1])
         .replace("@S", key)
     )
-
-
-def _is_sorted(tree: t.Tree) -> bool:
-    return bool(keyed_words(tree) & {"key", "value"})
 
 
 def _added(storage: str, site: int) -> str:
@@ -243,7 +245,7 @@ def totals(tree: t.Tree) -> tuple[str, str]:
     """Return the statements that make ``total`` of a row that several ranks filled, and by gathering here."""
     begin = "        gl_total total;\n"
     room = "        const gl_keyed_room *room = c->scratch->list;\n"
-    sort = "        gl_sort_total(c, &total);\n" * _is_sorted(tree)
+    sort = "        gl_sort_total(c, &total);\n" * keys_sorted(tree)
     return (
         f"{begin}        gl_merged_total(c, w, i, &total);\n",
         f"{begin}{room}        gl_gather_row(c, w, n, v, room->keys, room->values, &total);\n{sort}",

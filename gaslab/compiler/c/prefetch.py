@@ -65,16 +65,16 @@ def prefetch_rows(tree: Tree, names: frozenset[str], row: str, neighbor: str) ->
     )
 
 
-def far_end(tree: Tree, names: frozenset[str], row: str, edges: int = 1, collects: bool = False) -> str:
+def far_end(tree: Tree, names: frozenset[str], row: str, edges: int = 1, collects: str = "") -> str:
     """Return how far along the rows, "in" or "out", the values of far vertices are prefetched.
 
-    A loop takes so many *edges* at a time. *collects* says that it is for a gather that collects.
+    A loop takes so many *edges* at a time. *collects* is ``collected_`` or ``keyed_`` for gathers that do.
     """
     if _lists(tree, names):
         return f"gl_prefetch_lists_end(c, c->{row}_edges)"
     if edges == 1 and (rows := _row_bytes(tree, names)):
         return f"gl_prefetch_rows_end(c, c->{row}_edges, {rows})"
-    return f"gl_prefetch_{'collected_' * collects}end(c, c->{row}_edges)"
+    return f"gl_prefetch_{collects}end(c, c->{row}_edges)"
 
 
 def _row_bytes(tree: Tree, names: frozenset[str]) -> int:

@@ -156,6 +156,13 @@ GL_INLINE int64_t gl_prefetch_collected_end(const gl_context *c, int64_t edges) 
     return c->num_local < 2 * GL_FAR_VERTICES ? 0 : gl_prefetch_lists_end(c, edges);
 }
 """,
+    # Sums by key wait for every key, which lies with the far vertex: keys are prefetched from a quarter as
+    # many vertices on (the pair `labels` of benchmarks/twins).
+    "gl_prefetch_keyed_end": """\
+GL_INLINE int64_t gl_prefetch_keyed_end(const gl_context *c, int64_t edges) {
+    return c->num_local < GL_FAR_VERTICES / 4 ? 0 : gl_prefetch_lists_end(c, edges);
+}
+""",
     "gl_prefetch_list": """\
 GL_INLINE void gl_prefetch_list(gl_rows rows, int64_t v, int64_t size) {
     const char *at = (const char *)rows.data + rows.place[2 * v] * size;

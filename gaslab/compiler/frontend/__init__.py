@@ -29,6 +29,7 @@ from gaslab.compiler.frontend.method import is_over_edges, method
 from gaslab.compiler.frontend.program_rules import check_declared, check_messages, check_tree
 from gaslab.compiler.frontend.scope import SharedArrays, Sites, Unit
 from gaslab.compiler.frontend.sequence import declare_phases
+from gaslab.compiler.tree.key_order import without_order
 from gaslab.errors import ProgramError
 
 
@@ -132,4 +133,4 @@ def _tree(declared: Declared, debugging: bool, phase: int, many_edges: bool) -> 
     )
     check_tree(declared, tree)
     check_caching(declared, tree)
-    return tree
+    return without_order(tree)

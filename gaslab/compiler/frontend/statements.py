@@ -256,7 +256,7 @@ def for_items(scope: Scope, node: ast.For, combiner: t.KeyedCombiner) -> list[t.
     body, breaks = loop_body(scope, node.body)
     scope.assigned = meet([before, *breaks])
     zero, one = t.Const(0, "int"), t.Const(1, "int")
-    return [t.ForRange(position, zero, keyed.length(), one, (*first, *body), scope.site(node))]
+    return [t.KeyedLoop(position, zero, keyed.length(), one, (*first, *body), scope.site(node))]
 
 
 def range_bounds(scope: Scope, node: ast.expr) -> tuple[t.Expr, t.Expr, t.Expr]:

@@ -14,6 +14,7 @@ Conversions are explicit `Cast` nodes, so a backend never infers a type.
     expressions  the nodes, and statements
     program      a program and its functions, and what may be asked of them  (uses, edge_ends, edge_work,
                  harmless)
+    key_order    loops over totals by key that need no order                 (keyed_rounds)
     source_places  lines of the user's files, as errors show them            (depth)
 """
 

@@ -351,8 +351,8 @@ class ListWord:
 class KeyedWord:
     """An operation on apply's total by key.
 
-    function: ``len``, ``in(key)``, ``at(key)``, the sum of a key or 0, and ``argmax`` (may fault). In a loop
-    over the keys, which are in ascending order, ``key(i)`` and ``value(i)``, of one that is there.
+    function: ``len``, ``in(key)``, ``at(key)``, the sum of a key or 0, and ``argmax`` (may fault). In a
+    `KeyedLoop`, ``key(i)`` and ``value(i)``, of one that is there.
     """
 
     function: str

@@ -42,26 +42,35 @@ def first_signal_decides(tree: Tree) -> bool:
     """
     if tree.message is not None or tree.contributed():
         return False
-    return not _may_fault(tree, tree.functions["scatter"].body)
+    return not faults(tree, tree.functions["scatter"].body)
 
 
-def _may_fault(tree: Tree, x: Any) -> bool:
-    for node in nodes(x):
-        if isinstance(node, CallHelper):
-            if _may_fault(tree, tree.helpers[node.index].body):
-                return True
-        elif not (harmless(node) or _is_safe(node)):
-            return True
-    return False
+def faults(tree: Tree, x: Any) -> int:
+    """Return how many nodes of an expression or of statements may fault, those of a helper at each call."""
+    of_helpers: list[int] = []
+    for helper in tree.helpers:  # after those that it calls
+        of_helpers.append(_faults(helper.body, of_helpers))
+    return _faults(x, of_helpers)
+
+
+def _faults(x: Any, of_helpers: list[int]) -> int:
+    return sum(
+        of_helpers[node.index] if isinstance(node, CallHelper) else not (harmless(node) or _is_safe(node))
+        for node in nodes(x)
+    )
 
 
 def _is_safe(node: Any) -> bool:
     """Return whether a node that is not cheap is free of faults all the same."""
+    if isinstance(node, KeyedWord):
+        return node.function != "argmax"
     if isinstance(node, ListWord):
         return node.function not in ("item", "member", "mode")
     if isinstance(node, Draw):
         checked = all(isinstance(x, Const) for x in node.arguments)
         return node.kind == "uniform" or (node.kind == "normal" and checked)
+    if isinstance(node, Binary) and node.type == "int" and isinstance(node.right, Const):
+        return 0 <= node.right.value < 64 if node.op in ("<<", ">>") else node.right.value != 0
     if isinstance(node, Binary):  # of floats, with the value that IEEE 754 gives
         return node.type == "float" and not node.int_divisor
     return isinstance(node, Reduce) or (isinstance(node, Call) and node.type == "float")

@@ -63,6 +63,16 @@ class ForRange:
 
 
 @dataclass(frozen=True)
+class KeyedLoop(ForRange):
+    """`for key, value in total.items()`: *target* is the position of the key and its sum in the total.
+
+    Unless `ascending`, the keys come in any order, and the loop gives what it gives in ascending order.
+    """
+
+    ascending: bool = True
+
+
+@dataclass(frozen=True)
 class Each:
     """The frontend's own loop over elements: *counter* = 0 .. count - 1; *body* has no Break or Return."""
 

@@ -26,7 +26,7 @@ from gaslab.compiler.tree.expressions import (
 )
 from gaslab.compiler.tree.harmless import harmless
 from gaslab.compiler.tree.program import Tree
-from gaslab.compiler.tree.statements import Assign, Contribute, If, Return, Stmt
+from gaslab.compiler.tree.statements import Assign, Contribute, If, KeyedLoop, Return, Stmt
 
 ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
 
@@ -72,6 +72,11 @@ def words(tree: Tree) -> frozenset[str]:
 def keyed_words(tree: Tree) -> frozenset[str]:
     """Return the operations on the total by key that apply uses."""
     return frozenset(x.function for x in nodes(tree.functions["apply"].body) if isinstance(x, KeyedWord))
+
+
+def keys_sorted(tree: Tree) -> bool:
+    """Return whether apply's total by key has its keys in ascending order."""
+    return any(isinstance(x, KeyedLoop) and x.ascending for x in nodes(tree.functions["apply"].body))
 
 
 def order_seen(tree: Tree) -> bool:
