@@ -224,6 +224,8 @@ class Run(State):
 
     def added(self, combiner: Any, total: Any, value: Any, v: Vertex, function: Any) -> Any:
         """Combine what *function* gave at *v* into a total; a fault names its line, or merge's."""
+        if value is None:  # it contributes nothing
+            return total
         try:
             return combiner.add(total, value)
         except _FAULTS as fault:
