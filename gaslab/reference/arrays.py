@@ -53,7 +53,7 @@ class Row(np.ndarray):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         plain = [np.asarray(x) if isinstance(x, Row) else x for x in inputs]
         if ufunc in _COUNTS_BOOLS:
-            plain = [x * 1 if getattr(x, "dtype", None) == bool else x for x in plain]
+            plain = [x * 1 if isinstance(x, np.ndarray) and x.dtype.kind == "b" else x for x in plain]
         if method == "__call__" and ufunc in _MAY_FAULT:
             _MAY_FAULT[ufunc](*map(np.asarray, plain))
         with np.errstate(all="ignore"):

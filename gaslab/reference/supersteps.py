@@ -15,8 +15,8 @@ from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng, sum_by
 from gaslab.language.arrays import is_array
-from gaslab.language.nobody import Nobody
 from gaslab.language.counts import count_of
+from gaslab.language.nobody import Nobody
 from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.language.visit_ways import field_bytes, ways_of
 from gaslab.reference import declared, records

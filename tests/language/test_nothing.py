@@ -38,7 +38,7 @@ OF = {
     "List[int]": ("{u}.n", "v.some = total"),
     "SortedSet[gl.VertexId]": ("{u}.id", "v.near = total"),
     "SumBy[int, float]": ("({u}.n % 2, 0.5)", "v.x, v.n = total[1], len(total)"),
-    "Parts": ("self.Parts(n={u}.n, low={u}.n, every={u}.n > 2)", "v.n, v.b = total.n + total.low, total.every"),
+    "Parts": ("self.Parts(n={u}.n, low={u}.n, every={u}.n > 2)", "v.n, v.b = total.low, total.every"),
     "Own": ("self.Own(n={u}.n)", "v.n, v.x = total.n, 1.0 * total.merges"),
 }  # fmt: skip
 COLLECTED = ("List", "SortedSet", "SumBy")

@@ -16,7 +16,7 @@ NAMES = ["compiled", "interpreted", "reference"]
 
 
 class Chain(gl.VertexProgram):
-    """Both phases as long as a parameter says, in each round; the first takes messages of the second's kind."""
+    """Both phases as long as parameters say; the first sends what the second takes, too."""
 
     steps: int = 3
     rounds: int = 1
