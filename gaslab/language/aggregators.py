@@ -51,7 +51,8 @@ class Aggregator(Generic[T]):
         """Return the supersteps from one value to the next with the program's parameters; 0: none counts."""
         if self.live or self.by_phase:
             return 0
-        return count_of(program, self.every, 1) or 0
+        every: Any = self.every
+        return count_of(program, every, 1) or 0
 
     def finalize(self, function: Callable[[Any, T], T]) -> Any:
         """Declare what becomes of the combined value: ``function(self, total)``, plain Python, run once.

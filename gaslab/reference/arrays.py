@@ -93,7 +93,7 @@ def _within_64(a: np.ndarray, b: np.ndarray) -> None:
             raise Fault(f"shift by {count}, which is not within 0..63")
 
 
-_MAY_FAULT = {
+_MAY_FAULT: dict[np.ufunc, Callable[[np.ndarray, np.ndarray], None]] = {
     **{np.true_divide: _no_zero, np.floor_divide: _no_zero_of_ints, np.remainder: _no_zero_of_ints},
     **dict.fromkeys((np.left_shift, np.right_shift), _within_64),
 }

@@ -19,7 +19,7 @@ def fields(program: Writer) -> list[str]:
         "bool field": ["b: bool = True"],
         "id field": ["least: gl.VertexId", "none: gl.VertexId = gl.NOBODY"],
         "matrix field": ["m: gl.Matrix = gl.field(shape=(2, 2), init=0.5)"],
-        "bits of vectors": ["marks: gl.Vector = gl.field(shape=3, dtype=gl.int16, init=5)"],
+        "bits of vectors": ["mask: gl.Vector = gl.field(shape=3, dtype=gl.int16, init=5)"],
         "vector of ids": ["ring: gl.Vector = gl.field(shape=3, dtype=gl.VertexId)"],
         "append": ["grown: gl.List[int]", "who: gl.List[gl.VertexId]"],
         "list field": ["some: gl.List[int]"],

@@ -40,9 +40,9 @@ LEAVES: dict[str, dict[str, list[str]]] = {
     },
     "bits of vectors": {
         "int": [
-            "np.sum(~{u}.marks & 63)",
-            "({u}.marks << 1 | ({u}.degree & 3))[{u}.degree % 3]",
-            "np.max(np.bitwise_count({u}.marks ^ 21 >> {u}.marks % 4))",
+            "np.sum(~{u}.mask & 63)",
+            "({u}.mask << 1 | ({u}.degree & 3))[{u}.degree % 3]",
+            "np.max(np.bitwise_count({u}.mask ^ 21 >> {u}.mask % 4))",
         ]
     },
     "vector field": {"float": ["{u}.z[1]", "{u}.z[{u}.degree % 3]", "{u}.z[-1]"]},

@@ -103,8 +103,9 @@ class Writer(Words):
             options.append(lambda: ["v.ring = np.copy(v.ring)", "v.ring[0] = v.id"])
         if self.has("bits of vectors") and not self.fixed:
             i = self.value("int", where)
-            options.append(lambda: [f"v.marks = ~v.marks & {self.one(['63', 'abs(v.marks)'])} ^ (({i}) & 15)"])
-            options.append(lambda: ["v.marks |= 4", f"v.marks <<= ({i}) & 3", "v.marks %= 101"])
+            other = self.one(["63", "abs(v.mask)"])
+            options.append(lambda: [f"v.mask = ~v.mask & {other} ^ (({i}) & 15)"])
+            options.append(lambda: ["v.mask |= 4", f"v.mask <<= ({i}) & 3", "v.mask %= 101"])
         if self.has("append"):
             options += [lambda: self.grow(where)] * 2
         return options[self.random.randrange(len(options))]()

@@ -140,7 +140,7 @@ def do_return(scope: Scope, node: ast.Return) -> list[t.Stmt]:
         scope.assigned = None
         return added
     if scope.returns is None and not scope.is_helper:
-        if not is_nothing(node.value):
+        if node.value is not None and not is_nothing(node.value):
             raise scope.error(node.value, f"{name} returns nothing; write return alone")
         value = None
     elif node.value is None:
