@@ -19,7 +19,8 @@ from gaslab.engine.options import Options
 from gaslab.engine.shared_arrays import bind_arrays
 from gaslab.engine.stopping import Stopping
 from gaslab.graph.graph import Graph
-from gaslab.language.phases import phases_of, repeats_of
+from gaslab.language.counts import count_of
+from gaslab.language.phases import phases_of
 from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]
@@ -98,8 +99,8 @@ def bind(
     values = bind_initial_values(tree, graph, options.init, starts)
     initial = bind_initial_frontier(tree, graph, options.start)
     return BoundProgram(
-        compiled, program, graph, stopping, done, repeats_of(program), params, arrays, columns, values,
-        starts, initial, trace,
+        compiled, program, graph, stopping, done, count_of(program, program.repeat_phases), params, arrays,
+        columns, values, starts, initial, trace,
     )  # fmt: skip
 
 

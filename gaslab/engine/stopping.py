@@ -10,6 +10,7 @@ from gaslab.compiler.tree import Tree
 from gaslab.engine.state import RunState
 from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
+from gaslab.language.counts import count_of
 from gaslab.program import VertexProgram
 
 Done = Callable[[Any], Any]
@@ -47,9 +48,9 @@ class Stopping:
         self.tree, self.program, self.graph = tree, program, graph
         self.limit, self.cancellation = limit, cancellation
         self._done = done
-        self.ends_itself = bool(
-            done or tree.supersteps or not self.works or tree.by_signal or "active" in tree.functions
-        )
+        self._most = count_of(program, tree.supersteps)  # of supersteps in a row
+        ends = (done, tree.supersteps, not self.works, tree.by_signal, "active" in tree.functions)
+        self.ends_itself = any(ends)
         if limit is None and not self.ends_itself:
             raise UsageError(
                 f"{tree.name} would never end: it has no done(), active() or scatter(); "
@@ -63,7 +64,7 @@ class Stopping:
 
     def done(self, raise_any: Callable[[], None], state: RunState, ran: int) -> bool:
         """Return whether the phase is over after *ran* supersteps of it in a row (collective)."""
-        if ran and ran == self.tree.supersteps and self._done is None:
+        if ran == self._most:
             return True
         if (self._done is None or not ran) and self.cancellation.timeout is None:
             return False
@@ -79,7 +80,7 @@ class Stopping:
             return 0
         limits = [state.superstep + 256]
         limits += [] if self.limit is None else [self.limit]
-        limits += [state.superstep - ran + self.tree.supersteps] if self.tree.supersteps else []
+        limits += [] if self._most is None else [state.superstep - ran + self._most]
         return min(limits) - state.superstep
 
     def limited(self, state: RunState) -> bool:
@@ -87,9 +88,8 @@ class Stopping:
         return self.limit is not None and state.superstep >= self.limit
 
     def _look(self, state: RunState, ran: int) -> tuple[bool, bool]:
-        over = bool(ran) and ran == self.tree.supersteps
-        if self._done is not None and ran and not over:
-            over = ask(self._done, self.program, self.graph, state, self.cancellation)
+        done = self._done if ran else None
+        over = done is not None and ask(done, self.program, self.graph, state, self.cancellation)
         return over, self.cancellation.late
 
 

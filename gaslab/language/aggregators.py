@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from gaslab import arguments
 from gaslab.errors import UsageError
+from gaslab.language.counts import count_of
 from gaslab.language.phases import Phase
 
 T = TypeVar("T")
@@ -50,11 +51,8 @@ class Aggregator(Generic[T]):
         """Return the supersteps from one value to the next with the program's parameters; 0: none counts."""
         if self.live or self.by_phase:
             return 0
-        if isinstance(self.every, int):
-            return self.every
-        asked = program.parameters()[self.every]
-        found: int = arguments.whole(f"{type(program).__name__}.{self.every}", asked, 1)
-        return found
+        every: Any = self.every
+        return count_of(program, every, 1) or 0
 
     def finalize(self, function: Callable[[Any, T], T]) -> Any:
         """Declare what becomes of the combined value: ``function(self, total)``, plain Python, run once.

@@ -6,8 +6,8 @@ import builtins
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
-from types import FunctionType
-from typing import Any, ClassVar, TypeVar, get_origin
+from types import FunctionType, NoneType, UnionType
+from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin
 
 Mark = TypeVar("Mark")
 
@@ -118,6 +118,13 @@ def own_annotations(cls: type) -> dict[str, Any]:
 def mark_of(annotation: Any, kind: type[Mark]) -> Mark | None:
     """Return the first mark of a kind that an ``Annotated`` carries, None if it has none."""
     return next((mark for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, kind)), None)
+
+
+def without_none(annotation: Any) -> Any:
+    """Return X of ``X | None``, which says to a type checker that a method may return None; else as it is."""
+    arguments = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else ()
+    others = [one for one in arguments if one is not NoneType]
+    return others[0] if len(arguments) == 2 and len(others) == 1 else annotation
 
 
 def is_class_variable(annotation: Any) -> bool:

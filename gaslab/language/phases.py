@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from gaslab.arguments import shown, whole
+from gaslab.arguments import shown
 
 NONE, IN, OUT, ALL = 0, 1, 2, 3
 METHODS = ("start", "active", "gather", "apply", "scatter", "done")  # that a phase may name
@@ -29,8 +29,9 @@ class Phase:
     gather_edges, scatter_edges : direction, optional
         gl.IN, gl.OUT, gl.ALL or gl.NONE; or a method of ``v`` that returns one of them. By default the
         class's own `gather_edges` and `scatter_edges`.
-    supersteps : int, optional
-        At most so many at a time.
+    supersteps : int or str, optional
+        At most so many at a time: a number from 1 on, or the name of an int parameter of the program. With 0
+        in the parameter no vertex runs.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class Phase:
     done: Callable[..., Any] | None = None
     gather_edges: Any = OF_CLASS
     scatter_edges: Any = OF_CLASS
-    supersteps: int | None = None
+    supersteps: int | str | None = None
 
     def direction(self, cls: type, name: str) -> Any:
         """Return a direction, the class's where the phase has none of its own: a number or a method."""
@@ -99,15 +100,6 @@ class Phase:
                 raise TypeError(f"{role}={name} is not the method that the class has by this name")
             found[role] = mine
         return found
-
-
-def repeats_of(program: Any) -> int | None:
-    """Return how often all phases run at most: as the class says, or the parameter that this names."""
-    repeats: int | str | None = program.repeat_phases
-    if not isinstance(repeats, str):
-        return repeats
-    asked: int = whole(f"{type(program).__name__}.{repeats}", program.parameters()[repeats], 1)
-    return asked
 
 
 def phases_of(cls: type) -> tuple[Phase, ...]:

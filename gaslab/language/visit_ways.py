@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gaslab import arguments
+from gaslab.language.counts import count_of
 
 LEAST, MOST = 16, 1024
 CACHE_BYTES = 1 << 19  # half of a second-level cache of 1 MiB: edges, and what comes next, want room too
@@ -47,8 +47,4 @@ def field_bytes(storage: str, shape: tuple[int, ...]) -> int:
 
 def ways_of(program: Any) -> int | None:
     """Return the ways that a program asks for: of its class, or in the parameter that this names."""
-    ways: int | str | None = program.visit_ways
-    if not isinstance(ways, str):
-        return ways
-    asked: int = arguments.whole(f"{type(program).__name__}.{ways}", program.parameters()[ways], 0, MOST)
-    return asked or None
+    return count_of(program, program.visit_ways, most=MOST) or None

@@ -52,6 +52,10 @@ class Row(np.ndarray):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
         plain = [np.asarray(x) if isinstance(x, Row) else x for x in inputs]
+        if ufunc in _COUNTS_BOOLS:
+            plain = [x * 1 if isinstance(x, np.ndarray) and x.dtype.kind == "b" else x for x in plain]
+        if method == "__call__" and ufunc in _MAY_FAULT:
+            _MAY_FAULT[ufunc](*map(np.asarray, plain))
         with np.errstate(all="ignore"):
             if PRECISION.get() == "float32":
                 made = float32.operation(ufunc, method, plain, keywords)
@@ -64,8 +68,36 @@ def _anew(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda self, other: operation(self, other)
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
-    setattr(Row, f"__i{_name}__", _anew(getattr(operator, _name)))
+for _name in (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"),
+    *("and_", "or_", "xor", "lshift", "rshift"),
+):
+    setattr(Row, f"__i{_name.rstrip('_')}__", _anew(getattr(operator, _name)))
+
+
+def _no_zero(a: np.ndarray, b: np.ndarray) -> None:
+    """Raise `Fault` for a division by the int 0, of which numpy only warns."""
+    if b.dtype.kind != "f" and not b.all():
+        raise Fault("integer division by zero")
+
+
+def _no_zero_of_ints(a: np.ndarray, b: np.ndarray) -> None:
+    if a.dtype.kind != "f":
+        _no_zero(a, b)
+
+
+def _within_64(a: np.ndarray, b: np.ndarray) -> None:
+    """Raise `Fault` for a shift of which numpy makes 0."""
+    for count in b.ravel().tolist():
+        if not 0 <= count <= 63:
+            raise Fault(f"shift by {count}, which is not within 0..63")
+
+
+_MAY_FAULT: dict[np.ufunc, Callable[[np.ndarray, np.ndarray], None]] = {
+    **{np.true_divide: _no_zero, np.floor_divide: _no_zero_of_ints, np.remainder: _no_zero_of_ints},
+    **dict.fromkeys((np.left_shift, np.right_shift), _within_64),
+}
+_COUNTS_BOOLS = {*_MAY_FAULT, np.add, np.subtract, np.multiply, np.power, np.negative, np.positive}
 
 
 def rounded_all(value: Any) -> Any:

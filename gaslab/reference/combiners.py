@@ -59,10 +59,10 @@ class Combiner:
         return narrow(self.storage, value)
 
     def add(self, a: Any, b: Any) -> Any:
-        """Combine the total *a* with one more value; None adds nothing to a list."""
+        """Combine the total *a* with one more value."""
         if self.op in ("list", "set"):
-            more = [] if b is None else [self._element(b)]
-            return in_order({*a, *more} if self.op == "set" else [*a, *more])
+            more = self._element(b)
+            return in_order({*a, more} if self.op == "set" else [*a, more])
         b = narrow(self.storage, b)
         if self.op in ("sum", "count"):
             return narrow(self.storage, float(a) + float(b) if isinstance(b, float) else a + b)

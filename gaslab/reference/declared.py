@@ -11,7 +11,7 @@ import numpy as np
 
 from gaslab import program as words
 from gaslab.errors import ProgramError
-from gaslab.language.annotations import annotations_of, mark_of
+from gaslab.language.annotations import annotations_of, mark_of, without_none
 from gaslab.reference.arithmetic import PRECISION, Float, number
 from gaslab.reference.arrays import shared_row
 from gaslab.reference.combiners import Combiner, Field
@@ -68,6 +68,8 @@ def combiner_of(
 ) -> Any:
     """Return the combiner in the annotation of a parameter, or of ``"return"``."""
     annotation = _meant(function, name, owner)
+    if name == "return":
+        annotation = without_none(annotation)
     if isinstance(annotation, type) and issubclass(annotation, words.Accumulator):
         assert program is not None
         if merged(owner) is annotation:

@@ -27,8 +27,7 @@ class KeyedCombiner:
         return Totals(self.value.identity)
 
     def add(self, total: Any, more: Any) -> Any:
-        """Add a key's value, or None, to the total, in place."""
-        if more is not None:
-            key = NOBODY if isinstance(more[0], Nobody) else narrow(self.key, more[0])
-            total[key] = self.value.add(total[key], more[1])
+        """Add a key's value to the total, in place."""
+        key = NOBODY if isinstance(more[0], Nobody) else narrow(self.key, more[0])
+        total[key] = self.value.add(total[key], more[1])
         return total

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from gaslab.language.counts import count_of
 from gaslab.language.phases import DIRECTIONS, phases_of
 from gaslab.reference.combiners import Combiner
 from gaslab.reference.declared import combiner_of, method_of
@@ -40,7 +41,7 @@ class BoundPhase:
         """Whether the phase has an end of its own, or no method that runs."""
         return bool(
             self.done
-            or self.supersteps
+            or self.supersteps is not None
             or self.by_signal
             or "active" in self.methods
             or not self.methods.keys() & {"visit", "gather", "apply", "scatter"}
@@ -63,7 +64,8 @@ def bound_phases(program: Any, cls: type, computing: Any) -> tuple[list[BoundPha
         done = names.pop("done", None)
         edges = (phase.direction(cls, "gather_edges"), phase.direction(cls, "scatter_edges"))
         over = method_of(cls, done) if done else None
-        bound.append(_bound(program, cls, computing, names, over, edges, phase.supersteps))
+        supersteps = count_of(program, phase.supersteps)
+        bound.append(_bound(program, cls, computing, names, over, edges, supersteps))
     if method_of(cls, "init"):
         bound[0].methods["init"] = method_of(computing, "init")  # type: ignore[assignment]
     return bound, method_of(cls, "done")

@@ -15,8 +15,8 @@ from gaslab import program as words
 from gaslab.errors import ExecutionError, Interrupted, OutOfTime, UsageError
 from gaslab.language import rng, sum_by
 from gaslab.language.arrays import is_array
+from gaslab.language.counts import count_of
 from gaslab.language.nobody import Nobody
-from gaslab.language.phases import repeats_of
 from gaslab.language.rng import EDGE_PHASES, drawing
 from gaslab.language.visit_ways import field_bytes, ways_of
 from gaslab.reference import declared, records
@@ -57,6 +57,7 @@ class Run(State):
         for combiner in (*self.combiners.values(), *(c for t in self.phases for c in (t.gather, t.message))):
             if isinstance(combiner, OwnCombiner):
                 combiner.merge = self.merged
+        self.repeats = count_of(program, program.repeat_phases)
         self.graph = PlainGraph(self, vertices, edges, directed)
         self.vertices, self.edges = self.graph.vertices, self.graph.edges
         self.random.learn(list(self.graph.by_id), edges)
@@ -96,9 +97,9 @@ class Run(State):
         """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
         if limit is None and not all(phase.ends_itself for phase in self.phases):
             raise UsageError(f"{self.cls.__name__} would never end; give max_iterations")
-        repeats, cycles = repeats_of(self.program), 0
+        repeats, cycles = self.repeats, 0
         last = 1 if repeats is None and self.done is None else repeats
-        while True:
+        while cycles != last:
             before, cycles = self.superstep_number, cycles + 1
             for phase in self.phases:
                 self.begin_phase(phase)
@@ -108,33 +109,43 @@ class Run(State):
                 if not ended:
                     return not phase.ends_itself
             if self.superstep_number == before or cycles == last:
-                return True
+                break
             if self.done is not None and self.done(self.instance(self.cls, shown, self.superstep_number - 1)):
-                return True
+                break
+        return True
 
     @property
     def init_takes_message(self) -> bool:
         init = self.current_phase.methods.get("init")
         return init is not None and init.__code__.co_argcount == 3  # then it runs in every superstep
 
+    @property
+    def begins_as_told(self) -> bool:
+        """Whether the first phase begins, of whose vertices the caller may have said which run."""
+        return not self.superstep_number and self.current_phase is self.phases[0]
+
     def begin_phase(self, phase: BoundPhase) -> None:
         """Begin a phase; messages of the one before wait for it, if it takes the same kind."""
         if not same_kind(self.message, phase.message):
             self.messages = {}
         self.pending, self.current_phase, self.entered = {}, phase, self.superstep_number
+        if self.begins_as_told and isinstance(self.start, Mapping) and self.message:
+            from_caller = self.message.from_caller
+            self.messages = {self.graph.by_id[x]: from_caller(m) for x, m in self.start.items()}
         self.me = self.instance(self.computing, number)
 
     def run_phase(self, limit: int | None) -> bool:
         """Run the supersteps of one phase; return False if the limit came before its end."""
         if not self.current_phase.methods.keys() & {"visit", "gather", "apply", "scatter"}:
             return True
-        count, active = 0, self.first_active()
+        count, most = 0, self.current_phase.supersteps
+        active = [] if most == 0 else self.first_active()
         while active:
             if self.superstep_number == limit:
                 return False
             finished = self.superstep(active)
             count += 1
-            if finished or count == self.current_phase.supersteps:
+            if finished or count == most:
                 return True
             active = self.next_active()
         return True
@@ -213,6 +224,8 @@ class Run(State):
 
     def added(self, combiner: Any, total: Any, value: Any, v: Vertex, function: Any) -> Any:
         """Combine what *function* gave at *v* into a total; a fault names its line, or merge's."""
+        if value is None:  # it contributes nothing
+            return total
         try:
             return combiner.add(total, value)
         except _FAULTS as fault:
@@ -231,10 +244,7 @@ class Run(State):
         return f"at vertex {self.name(v)} in superstep {self.superstep_number}"
 
     def first_active(self) -> list[Vertex]:
-        if self.start is not None and not self.superstep_number and self.current_phase is self.phases[0]:
-            if isinstance(self.start, Mapping) and self.message:
-                start, from_caller = self.start, self.message.from_caller
-                self.messages = {self.graph.by_id[x]: from_caller(m) for x, m in start.items()}
+        if self.begins_as_told and self.start is not None:
             return [v for v in self.vertices if v.id in self.start]
         methods = self.current_phase.methods
         if "active" in methods or "start" not in methods:

@@ -63,13 +63,15 @@ def run_each(comm: Comm, programs: list[gl.VertexProgram], mode: dict[str, Any])
 def test_phases_run_so_often(ranks: Ranks, mode: dict[str, Any]) -> None:
     programs = [Doubling(), Doubling(rounds=1), Five(), UntilEnough(rounds=9, enough=20), UntilEnough()]
     expected = [({85}, 9, True), ({5}, 3, True), ({1365}, 15, True), ({21}, 6, True), ({85}, 9, True)]
+    programs += [Doubling(rounds=0), UntilEnough(rounds=0)]
+    expected += [({1}, 0, True)] * 2
     assert ranks.run(run_each, programs, mode) == [expected] * ranks.size
 
 
 def test_a_number_of_rounds_that_is_none() -> None:
     graph = gl.Graph.from_edges([0], [1])
-    with pytest.raises(UsageError, match=r"Doubling\(rounds=0\): a whole number of at least 1 is needed"):
-        gl.run(Doubling(rounds=0), graph)
+    with pytest.raises(UsageError, match=r"Doubling\(rounds=-1\): a whole number of at least 0 is needed"):
+        gl.run(Doubling(rounds=-1), graph)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=NAMES)

@@ -19,6 +19,7 @@ def fields(program: Writer) -> list[str]:
         "bool field": ["b: bool = True"],
         "id field": ["least: gl.VertexId", "none: gl.VertexId = gl.NOBODY"],
         "matrix field": ["m: gl.Matrix = gl.field(shape=(2, 2), init=0.5)"],
+        "bits of vectors": ["mask: gl.Vector = gl.field(shape=3, dtype=gl.int16, init=5)"],
         "vector of ids": ["ring: gl.Vector = gl.field(shape=3, dtype=gl.VertexId)"],
         "append": ["grown: gl.List[int]", "who: gl.List[gl.VertexId]"],
         "list field": ["some: gl.List[int]"],
@@ -85,6 +86,7 @@ def parameters(program: Writer) -> list[str]:
         "shape parameter": "size: int = 3",
         "vector parameter": "span: int\n    steps: gl.Vector = gl.field(shape='span', dtype=gl.float32)",
         "matrix parameter": "grid: gl.Matrix = gl.field(shape=(2, 3))",
+        "supersteps by name": f"many: int = {program.one(['0', '1', '2', '3'])}",
         "module array": "PLACES = np.array([2, -1])",
     }
     return [f"    {text}" for feature, text in rows.items() if program.has(feature)]

@@ -68,6 +68,7 @@ FEATURES: tuple[Feature, ...] = (
     *(Feature(f"aggregator {op}", "aggregator", 0.08, ("aggregator",),
         "aggregator of") for op in OPS.split(", ")),
     Feature("gl.stop", "gather", 0.06, ("gather",)),
+    Feature("None in gather", "gather", 0.25, ("gather",)),
     # methods
     Feature("init", "method", 0.7, (), "init"), Feature("gather", "method", 0.7, ("apply",)),
     Feature("apply", "method", 0.97), Feature("scatter", "method", 0.6),
@@ -78,11 +79,13 @@ FEATURES: tuple[Feature, ...] = (
     Feature("aggregator of ids", "aggregator", 0.15, ("id field", WITH_IDS)),
     Feature("finaliser", "aggregator", 0.2, ("aggregator",)),
     Feature("every=", "aggregator", 0.2, ("aggregator",)),
+    Feature("None in an aggregator", "aggregator", 0.3, ("aggregator",)),
     Feature("after scatter", "aggregator", 0.25, ("aggregator",)),
     Feature("live total", "aggregator", 0.5, ("visit",)),
     Feature("init with a message", "method", 0.07, ("apply", "scatter", "a message"), "init"),
     Feature("phases", "method", 0.2, ("apply",)), Feature("phases begin anew", "method", 0.3, ("phases",)),
     Feature("repeat_phases", "method", 0.4, ("phases",)),
+    Feature("supersteps by name", "method", 0.4, ("phases",)),
     Feature("messages between phases", "message", 0.4, ("phases", "a message")),
     # which vertices run
     Feature("signal without a message", "signal", 0.3, ("scatter",)),
@@ -119,7 +122,7 @@ FEATURES: tuple[Feature, ...] = (
     *_all("statement",
         "elif, while, for, break, continue, return early, tuple assignment, augmented assignment", 0.2),
     *_all("statement", "conditional, chained comparison, and or not, in", 0.3),
-    *_all("operator", "slice, concatenate", 0.15),
+    *_all("operator", "slice, concatenate, bits of vectors", 0.15),
     *_all("operator",
         "integer arithmetic, bits, float arithmetic, math, wild floats, numpy, linear algebra", 0.4),
     Feature("precision float32", "operator", 0.12), Feature("bit_count", "operator", 0.3),
@@ -160,7 +163,8 @@ LISTS = ("list field", "set field", "gather List", "gather SortedSet", "edge lis
 ADDITIVE = ("sync=gl.SUM", "sync=gl.MIN", "sync=gl.MAX", "additive vector", "additive edge field")
 CACHED = ("post_delta", "clear_cache", "cache_rebuild")
 IN_PHASES = (
-    "phases", "phases begin anew", "repeat_phases", "messages between phases", "directions of the phase"
+    "phases", "phases begin anew", "repeat_phases", "supersteps by name", "messages between phases",
+    "directions of the phase",
 )  # fmt: skip
 LISTED = tuple(f"message {op}" for op in COLLECTED)
 BY_ID = ("signal by id in apply", "signal by id in scatter")

@@ -48,7 +48,8 @@ def phases(program: Program, methods: list[str]) -> list[str]:
     if program.odds(0.5):
         other += f", gather_edges={program.one(list(WAYS.values()))}"
     own = ", ".join(f"{role}={name}" for role, name in words.items())
-    several = [other + ")", f"gl.Phase({own}, supersteps={program.one(['1', '2', '3'])})"]
+    length = repr("many") if program.has("supersteps by name") else program.one(["1", "2", "3"])
+    several = [other + ")", f"gl.Phase({own}, supersteps={length})"]
     if program.has("start= ids", "start= messages"):
         several.reverse()  # which are for the first phase
     else:

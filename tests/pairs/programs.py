@@ -130,7 +130,8 @@ class Program(Writer):
         head = "whole(self, v)"
         if self.has("aggregator over edges"):
             head, of = "whole(self, v, e, nbr)", replace(BOTH, changing=False, ends=False)
-        body = [*self.fault("aggregator"), f"return {self.whole.given(of)}"]
+        none = self.nothing("None in an aggregator", of)
+        body = [*self.fault("aggregator"), *none, f"return {self.whole.given(of)}"]
         after, seldom = self.has("after scatter"), self.has("every=")
         every = "gl.Phase" if self.odds(0.4) and not after else repr("p") if self.has("int parameter") else 2
         said = ", ".join([f"every={every}"] * seldom + ['after="scatter"'] * after)
@@ -191,7 +192,7 @@ class Program(Writer):
         if self.has("edge written") and not self.cached and not self.fixed:
             self.extra = {"int": ["e.seen"]}
         near = self.near_vector(where)
-        body = self.fault("gather")
+        body = [*self.fault("gather"), *self.nothing("None in gather", where)]
         if self.has("draw in gather") and not self.has("gl.stop"):
             body += [f"if {self.draw('bool')}:", f"    return {self.totals.given(where, 1)}"]
         if self.has("return early") and not self.has("gl.stop"):
@@ -200,16 +201,26 @@ class Program(Writer):
             body += ["if (v.kept[1] + nbr.kept[0]) % 3 == 1:", f"    return {self.totals.given(where, 1)}"]
         if posting.posts(self) and not self.has("draw in gather"):
             body = [*self.fault("gather"), f"return {posting.posted(self, 'nbr')}"]
+            if self.has("None in gather"):  # of no edge, for scatter posts the changes over all
+                body.insert(-1, "if v.degree < 0: return None")
         elif self.has("gl.stop"):
             body += gathers.stopping(self, where)
         elif self.fixed and self.totals.drives and self.odds(0.75) and not self.has("draw in gather"):
             c = self.value("int", replace(where, changing=False, draws=False))
-            body = [*self.fault("gather"), f"return {self.totals.drive('nbr', c)}"]
+            lines = self.nothing("None in gather", replace(where, changing=False, draws=False))
+            body = [*self.fault("gather"), *lines, f"return {self.totals.drive('nbr', c)}"]
             self.driven = True
         else:
             body.append(f"return {self.totals.given(where)}")
         self.extra = {}
         return self.method("gather(self, v, e, nbr)", self.totals.text, [*near, *body])
+
+    def nothing(self, feature: str, where: Where) -> list[str]:
+        """Return the lines after which a method may have contributed nothing."""
+        if not self.has(feature):
+            return []
+        none = self.one(["return None", "return"])
+        return [f"if {self.value('bool', replace(where, draws=False), 1)}:", f"    {none}"]
 
     def near_vector(self, where: Where) -> list[str]:
         """Return how gather or scatter first computes a vector of v alone, for values at its edges."""

@@ -38,6 +38,13 @@ LEAVES: dict[str, dict[str, list[str]]] = {
         "id": ["{u}.ring[1]", "{u}.ring[{u}.degree % 3]"],
         "bool": ["({u}.ring[-1] == {u}.id)"],
     },
+    "bits of vectors": {
+        "int": [
+            "np.sum(~{u}.mask & 63)",
+            "({u}.mask << 1 | ({u}.degree & 3))[{u}.degree % 3]",
+            "np.max(np.bitwise_count({u}.mask ^ 21 >> {u}.mask % 4))",
+        ]
+    },
     "vector field": {"float": ["{u}.z[1]", "{u}.z[{u}.degree % 3]", "{u}.z[-1]"]},
     "matrix field": {"float": ["{u}.m[1, 0]", "{u}.m[{u}.degree % 2, 1]"]},
     "private field": {"int": ["{u}._own"]},

@@ -101,6 +101,11 @@ class Writer(Words):
         if self.has("vector of ids") and not self.fixed:
             options.append(lambda: [f"v.ring[{self.value('int', where)} % 3] = {self.value('id', where)}"])
             options.append(lambda: ["v.ring = np.copy(v.ring)", "v.ring[0] = v.id"])
+        if self.has("bits of vectors") and not self.fixed:
+            i = self.value("int", where)
+            other = self.one(["63", "abs(v.mask)"])
+            options.append(lambda: [f"v.mask = ~v.mask & {other} ^ (({i}) & 15)"])
+            options.append(lambda: ["v.mask |= 4", f"v.mask <<= ({i}) & 3", "v.mask %= 101"])
         if self.has("append"):
             options += [lambda: self.grow(where)] * 2
         return options[self.random.randrange(len(options))]()

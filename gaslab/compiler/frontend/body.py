@@ -68,7 +68,10 @@ def walk(scope: Scope) -> tuple[t.Stmt, ...]:
         raise scope.error(deepest(scope.source.node), TOO_DEEP) from None
     if scope.assigned is not None and (scope.returns is not None or scope.is_helper):
         name = scope.source.node.name
-        raise scope.error(scope.source.node, f"{name} may end without a value; return one on every path")
+        way_out = "return one on every path"
+        if scope.contributes is not None:
+            way_out += ", or None where there is nothing to contribute"
+        raise scope.error(scope.source.node, f"{name} may end without a value; {way_out}")
     return body
 
 

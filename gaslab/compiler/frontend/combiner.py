@@ -23,7 +23,7 @@ from gaslab.compiler.frontend.field_declarations import Declaration, Sizes, part
 from gaslab.compiler.frontend.lists import of_tuples, refused_elements
 from gaslab.compiler.frontend.precision import too_wide
 from gaslab.compiler.frontend.source import FunctionSource, class_source, function_source
-from gaslab.language.annotations import Namespace, closure_of, evaluate, mark_of, namespace_of
+from gaslab.language.annotations import Namespace, closure_of, evaluate, mark_of, namespace_of, without_none
 
 _CHOICES = "gl.Sum[...], gl.Min[...] or gl.Max[...]"
 
@@ -32,6 +32,7 @@ def is_count(cls: type, source: FunctionSource) -> bool:
     """Whether the value of a method is ``gl.Count``."""
     node = source.node.returns
     annotation = annotation_value(cls, source, "return", node) if node is not None else None
+    annotation = without_none(annotation)
     mark = mark_of(annotation, program.Combine)
     return mark is not None and mark.op == "count"
 
@@ -53,6 +54,8 @@ def combiner(
     if node is None:
         raise source.error(at, f"{what} has no combiner; annotate it with {_CHOICES}, as in {example}")
     annotation = annotation_value(cls, source, name, node)
+    if name == "return":
+        annotation = without_none(annotation)
     if inspect.isclass(annotation) and issubclass(annotation, program.Accumulator):
         return accumulator(cls, annotation, sizes)
     if (wide := too_wide(cls, [annotation], what)) is not None:

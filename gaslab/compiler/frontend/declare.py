@@ -48,7 +48,7 @@ class Declared:
     precision: str
     counts: frozenset[str]  # methods that return a bool of which the true ones are counted
     baked: dict[str, int]  # parameters that shapes name: constants of this tree
-    supersteps: int | None = None  # of a phase, at most
+    supersteps: int | str | None = None  # of a phase, at most; or the parameter that says it
     endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
 
     @property

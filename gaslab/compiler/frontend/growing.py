@@ -96,5 +96,5 @@ def _check_readers(tree: t.Tree, declared: Declared, growing: set[str]) -> None:
                 raise declared.error(
                     name,
                     f"{field!r} is a list that grows, which only its own vertex reads, in init, apply and "
-                    f"active; copy what {name} needs into another field",
+                    f"active; copy what {name} needs into numbers or a vector of v",
                 )

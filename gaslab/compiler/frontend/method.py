@@ -36,8 +36,6 @@ _ROLES = {
 class MethodScope(Scope):
     """A phase or an aggregator."""
 
-    counts = False  # it returns bools, and the total is how many are true
-
     def returned(self, value: t.Expr, node: ast.AST) -> t.Expr:
         """Return *value* in the type that this function returns."""
         if self.counts:
@@ -85,6 +83,7 @@ def method(unit: Unit, name: str) -> t.Function:
                 )
     scope = MethodScope(unit, source, name, entities, parameters, returns)
     scope.counts = name in declared.counts
+    scope.contributes = combiner if name != "merge" else None
     infer_types(scope)
     return build_function(scope)
 

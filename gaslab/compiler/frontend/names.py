@@ -11,6 +11,7 @@ from gaslab.compiler.frontend.convert import INT_MAX, INT_MIN, constant, type_of
 from gaslab.compiler.frontend.declare import PHASES
 from gaslab.compiler.frontend.dispatch import NO_TEXT, SCALARS, reads, value_of
 from gaslab.compiler.frontend.lists import EMPTY, NO_VALUE
+from gaslab.compiler.frontend.nothing import misplaced
 from gaslab.compiler.frontend.pairs import part_read, record_named
 from gaslab.compiler.frontend.precision import rounded
 from gaslab.compiler.frontend.scope import MISSING, Scope
@@ -56,6 +57,8 @@ def literal(scope: Scope, node: ast.Constant) -> t.Expr:
     if isinstance(node.value, str | bytes):
         raise scope.error(node, NO_TEXT)
     number = constant(node.value)
+    if node.value is None:
+        raise scope.error(node, misplaced(scope))
     if number is None:
         raise scope.error(node, f"{node.value!r} is not in the language; values are float, int and bool")
     return const_of(scope, number, node)

@@ -40,16 +40,36 @@ def unary_operation(scope: Scope, node: ast.UnaryOp) -> Any:
     operand = value_of(scope, node.operand)
     if negative and isinstance(operand, ArrayValue):
         return binary(scope, ast.Mult(), operand, t.Const(-1, "int"), node)
+    if isinstance(operand, ArrayValue):
+        return unary_of_array(scope, node.op, operand, node)
     value = as_number(scope, operand, node.operand, "a sign before")
     if value.type == "bool":
         value = scope.widened(value, "int")
     if isinstance(node.op, ast.Invert):
-        if value.type == "float":
-            raise scope.error(node, "`~` needs an int but this is float; write int(...)")
-        return t.Unary("~", value, "int")
+        return inverted(scope, value, node)
     if isinstance(value, t.Const) and negative:
         return const_of(scope, -value.value, node)
     return t.Unary("-", value, t.element_of(value.type)) if negative else value
+
+
+def inverted(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
+    """Return ``~value``."""
+    if value.type == "float":
+        raise scope.error(node, "`~` needs an int but this is float; write int(...)")
+    return t.Unary("~", value, "int")
+
+
+def unary_of_array(scope: Scope, operator: ast.unaryop, operand: ArrayValue, node: ast.AST) -> ArrayValue:
+    """``~x`` or ``+x`` of every element; of bools ``~`` says not, as in numpy."""
+    word = "~" if isinstance(operator, ast.Invert) else "+"
+    no_ids(scope, operand, node, f"`{word}`")
+
+    def of_element(a: t.Expr) -> t.Expr:
+        if word == "~":
+            return t.Unary("not", a, "bool") if a.type == "bool" else inverted(scope, a, node)
+        return scope.widened(a, "int") if a.type == "bool" else a
+
+    return elementwise(scope, of_element, [operand], node, f"`{word}` of")
 
 
 @reads(ast.BinOp)

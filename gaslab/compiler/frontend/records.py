@@ -10,6 +10,7 @@ from gaslab import program
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.arrays import each_element, new_counter
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.nothing import is_nothing
 from gaslab.compiler.frontend.pairs import pair_written, record_named
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.value_checks import check_count, no_array, no_keywords
@@ -137,6 +138,8 @@ def makes(scope: Scope, callee: ast.expr, name: str) -> bool:
 def part_written(scope: Scope, k: int, part: t.Part, node: ast.expr, into: str) -> list[t.Stmt]:
     """Return the statements that combine the value at *node* into part *k*."""
     place = t.PartOf(into, k, part.type)
+    if is_nothing(node):
+        raise scope.error(node, f"part {part.name!r} is None; leave it out, and it contributes nothing")
     if isinstance(node, ast.Call) and scope.lookup(node.func) is program.at:
         return contribution_at(scope, place, part, node)
     value = scope.fit(value_of(scope, node), part.type, node, f"part {part.name!r}")

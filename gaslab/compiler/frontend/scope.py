@@ -88,6 +88,8 @@ class Scope:
     """
 
     is_helper = False
+    contributes: t.Combiner | None = None  # how a total is made of what the function returns
+    counts = False  # it returns bools, and the total is how many are true
 
     def __init__(
         self,

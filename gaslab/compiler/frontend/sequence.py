@@ -12,7 +12,7 @@ from gaslab.arguments import shown
 from gaslab.compiler.frontend.declare import Declared, class_direction, declare, methods_of, parameters_of
 from gaslab.compiler.frontend.program_rules import check_done
 from gaslab.compiler.frontend.source import declaring_source
-from gaslab.errors import ProgramError
+from gaslab.errors import ProgramError, nearest
 from gaslab.language.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
 
 
@@ -48,8 +48,11 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
         _check(cls, phase, methods, k, places)
         own = {n: f for n, f in rest.items() if n != "init" or k == 0} | methods
         declared = declare(cls, own, phase.directions(cls), shapes)
+        if problem := _no_count("supersteps", phase.supersteps, declared):
+            raise places.error(k, problem, "supersteps")
         found.append(replace(declared, supersteps=phase.supersteps, endless=_endless(phase, k, places)))
-    _check_repeats(cls, found[0])
+    if problem := _no_count("repeat_phases", cls.repeat_phases, found[0]):
+        raise declaring_source(cls, "repeat_phases").error_at_value("repeat_phases", problem)
     if done is not None:
         check_done(replace(found[0], functions={**rest, "done": done}))
     return found
@@ -90,18 +93,15 @@ def _check(cls: type, phase: program.Phase, methods: dict[str, Any], k: int, pla
         if name not in methods and (type(value) is not int or not program.NONE <= value <= program.ALL):
             text = f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
             raise places.error(k, text, name)
-    count = phase.supersteps
-    if count is not None and (type(count) is not int or count < 1):
-        raise places.error(k, f"supersteps is {shown(count)}; write a number from 1 on", "supersteps")
 
 
-def _check_repeats(cls: type[program.VertexProgram], declared: Declared) -> None:
-    repeats = cls.repeat_phases
-    named = isinstance(repeats, str)
-    if repeats is None or (repeats in declared.whole if named else type(repeats) is int and repeats > 0):
-        return
-    text = f"repeat_phases is {shown(repeats)}; write an int from 1 on, or an int parameter's name"
-    raise declaring_source(cls, "repeat_phases").error_at_value("repeat_phases", text)
+def _no_count(name: str, value: Any, declared: Declared) -> str:
+    """Return what is wrong with a number of times, an int or the name of an int parameter; "" if nothing."""
+    named = isinstance(value, str)
+    if value is None or (value in declared.whole if named else type(value) is int and value > 0):
+        return ""
+    near = nearest(value, declared.whole) if named else ""
+    return f"{name} is {shown(value)}; write an int from 1 on, or an int parameter's name{near}"
 
 
 def _endless(phase: program.Phase, k: int, places: _Places) -> ProgramError | None:

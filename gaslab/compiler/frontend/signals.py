@@ -7,6 +7,7 @@ import ast
 from gaslab.compiler import tree as t
 from gaslab.compiler.frontend.calls import cut_to_int
 from gaslab.compiler.frontend.dispatch import value_of
+from gaslab.compiler.frontend.nothing import is_nothing
 from gaslab.compiler.frontend.records import message_parts
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.tuples import tuple_sent
@@ -31,6 +32,9 @@ def signal(scope: Scope, node: ast.Call, role: str) -> t.Signal:
         at = message_nodes[0]
         if combiner is None:
             raise scope.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
+        if is_nothing(at):
+            without = f"{ast.unparse(node.func)}({'id' if role == 'self' else ''})"
+            raise scope.error(at, f"None is no message; {without} signals without one")
         if isinstance(combiner, t.RecordCombiner):
             before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
             parts = message_parts(scope, at, before)

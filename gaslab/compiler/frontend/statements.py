@@ -20,6 +20,7 @@ from gaslab.compiler.frontend.caching import WORDS, post
 from gaslab.compiler.frontend.conditions import truth
 from gaslab.compiler.frontend.dispatch import value_of
 from gaslab.compiler.frontend.growing import append
+from gaslab.compiler.frontend.nothing import as_number, is_nothing, may_be_nothing
 from gaslab.compiler.frontend.records import contributed_parts
 from gaslab.compiler.frontend.scope import Paths, Scope
 from gaslab.compiler.frontend.signals import signal
@@ -117,21 +118,21 @@ def stop_statement(scope: Scope, node: ast.Call) -> t.Stop:
 
 def do_return(scope: Scope, node: ast.Return) -> list[t.Stmt]:
     name = scope.source.node.name
+    contributes = scope.contributes
+    if contributes is not None and may_be_nothing(node.value):
+        in_memory = contributes.collects or isinstance(contributes, t.RecordCombiner)
+        if in_memory and isinstance(node.value, ast.IfExp):
+            return either_way(scope, node.value, node)
+        if in_memory:
+            scope.assigned = None
+            return [t.Return(None, scope.site(node))]
+        node = ast.copy_location(ast.Return(as_number(node.value, node)), node)
     if scope.returns in (t.RECORD, t.PAIR):
         if isinstance(node.value, ast.IfExp):
             return either_way(scope, node.value, node)
         contributions = contributed_parts(scope, node)
         scope.assigned = None
         return contributions
-    gather = scope.unit.declared.gather if scope.name == "gather" and not scope.is_helper else None
-    if gather is not None and gather.collects:
-        if is_nothing(node.value):  # the edge adds nothing
-            scope.assigned = None
-            return [t.Return(None, scope.site(node))]
-        if isinstance(either := node.value, ast.IfExp) and (
-            is_nothing(either.body) or is_nothing(either.orelse)
-        ):
-            return either_way(scope, either, node)
     if scope.returns == t.SUM_BY:
         if isinstance(node.value, ast.IfExp):
             return either_way(scope, node.value, node)
@@ -139,7 +140,7 @@ def do_return(scope: Scope, node: ast.Return) -> list[t.Stmt]:
         scope.assigned = None
         return added
     if scope.returns is None and not scope.is_helper:
-        if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        if node.value is not None and not is_nothing(node.value):
             raise scope.error(node.value, f"{name} returns nothing; write return alone")
         value = None
     elif node.value is None:
@@ -298,11 +299,6 @@ def do_break(scope: Scope, node: ast.Break) -> list[t.Stmt]:
 def do_continue(scope: Scope, node: ast.Continue) -> list[t.Stmt]:
     scope.assigned = None
     return [t.Continue(scope.site(node))]
-
-
-def is_nothing(node: ast.expr | None) -> bool:
-    """Return whether *node* is left out, or is ``None``."""
-    return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def meet(paths: Paths) -> set[str] | None:

@@ -103,7 +103,7 @@ class Tree:
     sites: tuple[declared.Site, ...] = field(default=())
     phase: int = 0  # the place of this phase in a program of several
     in_phases: bool = False  # whether the program names its phases, even a single one
-    supersteps: int | None = None  # of this phase, at most, each time it is its turn
+    supersteps: int | str | None = None  # of this phase at most, each time; or the parameter that says it
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # see `gaslab.language.rng.RNGS`
     precision: str = "float64"  # the storage type of the floats it computes with

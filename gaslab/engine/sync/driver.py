@@ -49,6 +49,7 @@ class SyncDriver:
         if not self._begun:
             self._engines[0].parts.initialise()
             self._begun = True
+            self.converged = self._over = self._bound.repeats == 0
         while not self._over:
             self._advance()
         self._engine.finish()

@@ -1,0 +1,60 @@
+"""``return None`` of a gather or an aggregator: the edge, or the vertex, contributes nothing.
+
+Where contributions are numbers, None is what combining nothing gives, which changes no total. Elsewhere the
+method returns without having added anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from gaslab.compiler import tree as t
+from gaslab.compiler.frontend.dispatch import reads
+from gaslab.compiler.frontend.scope import Scope
+
+
+class Nothing(ast.Constant):
+    """``None`` where it is a contribution of numbers."""
+
+
+def is_nothing(node: ast.expr | None) -> bool:
+    """Return whether *node* is left out, or is ``None``."""
+    return node is None or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def may_be_nothing(node: ast.expr | None) -> bool:
+    """Return whether *node* is nothing, or chooses between it and something."""
+    if isinstance(node, ast.IfExp):
+        return may_be_nothing(node.body) or may_be_nothing(node.orelse)
+    return is_nothing(node)
+
+
+def as_number(node: ast.expr | None, at: ast.AST) -> ast.expr:
+    """Return *node* with a `Nothing` in place of each ``None`` that it may be."""
+    if isinstance(node, ast.IfExp):
+        body, otherwise = as_number(node.body, at), as_number(node.orelse, at)
+        return ast.copy_location(ast.IfExp(node.test, body, otherwise), node)
+    if node is None or is_nothing(node):
+        made: ast.expr = ast.copy_location(Nothing(None), node or at)
+        return made
+    return node
+
+
+@reads(Nothing)
+def identity(scope: Scope, node: Nothing) -> t.Expr:
+    """Return what changes no total of this method; an aggregate is kept in eight bytes."""
+    combiner = scope.contributes
+    assert combiner is not None
+    if scope.counts:
+        return t.Const(False, "bool")
+    if scope.name != "gather":
+        combiner = replace(combiner, storage=t.WIDE[combiner.type])
+    return t.Const(combiner.identity, combiner.type)
+
+
+def misplaced(scope: Scope) -> str:
+    """Return what to say of a None that stands elsewhere."""
+    if scope.contributes is not None:
+        return "None stands behind return alone, where it contributes nothing; no vertex is gl.NOBODY"
+    return "None is not in the language; values are float, int and bool, and no vertex is gl.NOBODY"
