@@ -14,6 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from gaslab.compiler.frontend import parsed
 from tests.mpi.ranks import Ranks
 from tests.support.workers import (
     InShares,
@@ -25,6 +26,7 @@ from tests.support.workers import (
 )
 
 SIZES = (1, 2, 3, 4)
+parsed.PACKAGES.append("tests")  # and so do the ranks of hosts
 
 for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
     hypothesis.settings.register_profile(
