@@ -26,7 +26,7 @@ from tests.support.workers import (
 )
 
 SIZES = (1, 2, 3, 4)
-parsed.PACKAGES.append("tests")  # and so do the ranks of hosts
+parsed.PACKAGES.append("tests")  # whose modules stay as they are, too; tests/mpi/host.py has it for ranks
 
 for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
     hypothesis.settings.register_profile(
