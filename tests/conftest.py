@@ -39,7 +39,7 @@ for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
 PROFILE = os.environ.get("GASLAB_HYPOTHESIS", "full")
-LONG = PROFILE == "long"  # then slow tests run on three and on four ranks, elsewhere on one of the two
+LONG = PROFILE == "long"  # then tests run on three and on four ranks, elsewhere on one of the two
 hypothesis.settings.load_profile(PROFILE)
 
 
