@@ -14,6 +14,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from gaslab.compiler.frontend import parsed
 from tests.mpi.ranks import Ranks
 from tests.support.workers import (
     InShares,
@@ -25,6 +26,7 @@ from tests.support.workers import (
 )
 
 SIZES = (1, 2, 3, 4)
+parsed.PACKAGES.append("tests")  # whose modules stay as they are, too; tests/mpi/host.py has it for ranks
 
 for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
     hypothesis.settings.register_profile(
@@ -37,8 +39,26 @@ for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
 PROFILE = os.environ.get("GASLAB_HYPOTHESIS", "full")
-LONG = PROFILE == "long"  # then slow tests run on three and on four ranks, elsewhere on one of the two
+LONG = PROFILE == "long"  # then tests run on three and on four ranks, elsewhere on one of the two
 hypothesis.settings.load_profile(PROFILE)
+
+
+class Hosts:
+    """Every number of ranks that a test asked for, started at first use, kept for the session."""
+
+    def __init__(self) -> None:
+        self._ranks: dict[int, Ranks] = {}
+
+    def __call__(self, size: int) -> Ranks:
+        """Return the host of *size* ranks."""
+        return self._ranks.setdefault(size, Ranks(size))
+
+    def close(self) -> None:
+        for ranks in self._ranks.values():
+            ranks.close()
+
+
+HOSTS = Hosts()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,6 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    HOSTS.close()
     if not is_worker():
         shutil.rmtree(os.environ["GASLAB_CACHE_DIR"], ignore_errors=True)
 
@@ -100,21 +121,6 @@ def ctrl_c_as_it_was() -> Iterator[None]:
     assert left is signal.default_int_handler, f"SIGINT is left to {left}"
 
 
-class Hosts:
-    """Every number of ranks that a test asked for, started at first use, kept for the session."""
-
-    def __init__(self) -> None:
-        self._ranks: dict[int, Ranks] = {}
-
-    def __call__(self, size: int) -> Ranks:
-        """Return the host of *size* ranks."""
-        return self._ranks.setdefault(size, Ranks(size))
-
-    def close(self) -> None:
-        for ranks in self._ranks.values():
-            ranks.close()
-
-
 @pytest.fixture
 def without_collector() -> Iterator[None]:
     """Python drops what is raised in a callback of the garbage collector, and hypothesis has one."""
@@ -124,11 +130,9 @@ def without_collector() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def hosts() -> Iterator[Hosts]:
+def hosts() -> Hosts:
     """Ranks of any number: ``hosts(8).run(function, ...)``."""
-    made = Hosts()
-    yield made
-    made.close()
+    return HOSTS
 
 
 @pytest.fixture(scope="session", params=SIZES, ids=lambda size: f"{size}ranks")

@@ -24,7 +24,7 @@ LINES = ("-", "--", "-.")  # where two run together, both are seen
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 QUIET = "#6b737c"
 SIZE = (6.4, 4.2)  # inches
-WIDE_BARS = 64  # parts up to which bars have room for gaps
+WIDE_BARS = 64  # parts up to which each has a bar of its own, with gaps
 LABELLED = 10  # parts up to which each cell of the traffic has its number
 
 
@@ -117,10 +117,9 @@ def draw_cut(strategy: str, census: Census, metrics: PartitionMetrics) -> Figure
 
 
 def _bars(census: Census, edges: Any, replicas: Any) -> None:
-    where, width = np.arange(census.k), 0.85 if census.k <= WIDE_BARS else 1.0
-    edges.bar(where, census.edges, width, color=COLOURS[0])
-    replicas.bar(where, census.masters, width, color=COLOURS[2], label="masters")
-    replicas.bar(where, census.mirrors, width, census.masters, color=COLOURS[4], label="mirrors")
+    _bar(edges, census.edges, 0, color=COLOURS[0])
+    _bar(replicas, census.masters, 0, color=COLOURS[2], label="masters")
+    _bar(replicas, census.mirrors, census.masters, color=COLOURS[4], label="mirrors")
     for axes, values, what in ((edges, census.edges, "edges"), (replicas, census.replicas, "replicas")):
         _plain(axes)
         axes.axhline(values.mean(), color="black", linewidth=1, linestyle="--", label=f"mean {what}")
@@ -131,6 +130,15 @@ def _bars(census: Census, edges: Any, replicas: Any) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(FuncFormatter(_short))
         axes.legend(loc="upper right", ncols=3, frameon=False, fontsize=9)
+
+
+def _bar(axes: Any, heights: np.ndarray, bottom: np.ndarray | int, **look: str) -> None:
+    """Draw a bar for each part, from *bottom* up; of many parts, whose bars touch, one outline."""
+    k = len(heights)
+    if k <= WIDE_BARS:
+        axes.bar(np.arange(k), heights, 0.85, bottom, **look)
+    else:  # thousands of bars take a minute
+        axes.stairs(bottom + heights, np.arange(k + 1) - 0.5, baseline=bottom, fill=True, **look)
 
 
 def _matrix(traffic: np.ndarray, axes: Any) -> None:

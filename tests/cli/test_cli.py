@@ -13,7 +13,7 @@ import pytest
 
 from gaslab.cli import COMMANDS
 from gaslab.partitioning.names import DEFAULT
-from tests.support.command_line import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
+from tests.support.command_line import EDGES, Run, by_mpiexec, edges, gaslab, on_ranks, rows, weighted
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
 
@@ -105,7 +105,7 @@ def test_undirected_and_dropped_edges(gaslab: Run, edges: Path, tmp_path: Path) 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3])
 def test_the_same_under_mpiexec(edges: Path, tmp_path: Path, gaslab: Run, size: int) -> None:
-    done = on_ranks(
+    done = by_mpiexec(
         size, "pagerank", edges, "--top", 3, "-o", tmp_path / "r.tsv", "--json", tmp_path / "r.json"
     )
     assert done.code == 0, done.err
@@ -116,9 +116,9 @@ def test_the_same_under_mpiexec(edges: Path, tmp_path: Path, gaslab: Run, size: 
     assert json.loads((tmp_path / "r.json").read_text())["ranks"] == size
     assert done.err.count("gaslab: pagerank: ") == 1
     assert f"{size} ranks x " in done.err
-    groups = on_ranks(size, "components", edges, "-q")
+    groups = by_mpiexec(size, "components", edges, "-q")
     assert groups.out == gaslab("components", edges, "-q").out
-    nearest = on_ranks(size, "sssp", edges, "--source", 40, "-q", "--top", 4)
+    nearest = by_mpiexec(size, "sssp", edges, "--source", 40, "-q", "--top", 4)
     assert nearest.out == gaslab("sssp", edges, "--source", 40, "-q", "--top", 4).out
 
 

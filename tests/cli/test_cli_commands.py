@@ -12,7 +12,7 @@ import gaslab as gl
 from gaslab.cli.custom import load_class, typed
 from gaslab.errors import UsageError
 from tests.mpi.launcher import run_script
-from tests.support.command_line import EDGES, Run, edges, gaslab, on_ranks, rows, weighted
+from tests.support.command_line import EDGES, Run, by_mpiexec, edges, gaslab, on_ranks, rows, weighted
 from tests.support.strategies import COMPARED
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
@@ -349,7 +349,7 @@ def test_convert_numbers_names(gaslab: Run, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2])
 def test_doctor_on_a_healthy_machine(size: int) -> None:
-    done = on_ranks(size, "doctor")
+    done = by_mpiexec(size, "doctor")
     assert done.code == 0, done.out
     names = [line.split()[0] for line in done.out.splitlines()]
     known = {

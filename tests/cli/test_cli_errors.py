@@ -15,7 +15,7 @@ import pytest
 from gaslab.cli import main
 from gaslab.parallel.mpilib import mpi_family
 from tests.mpi.launcher import ROOT, environment, mpiexec
-from tests.support.command_line import Run, edges, gaslab, on_ranks
+from tests.support.command_line import Run, by_mpiexec, edges, gaslab
 
 __all__ = ["edges", "gaslab"]  # fixtures
 
@@ -111,15 +111,15 @@ def test_an_absent_source_is_an_input_error(gaslab: Run, edges: Path) -> None:
 
 @pytest.mark.slow
 def test_errors_on_all_ranks_are_printed_once_and_end_cleanly(edges: Path, tmp_path: Path) -> None:
-    done = on_ranks(3, "degrees", tmp_path / "nothing.tsv")
+    done = by_mpiexec(3, "degrees", tmp_path / "nothing.tsv")
     assert (done.code, done.out, done.err) == (1, "", f"gaslab: {tmp_path}/nothing.tsv: no such file\n")
-    usage = on_ranks(3, "pagernak")
+    usage = by_mpiexec(3, "pagernak")
     assert usage.code == 2
     assert usage.err == "gaslab: there is no command 'pagernak'; did you mean 'pagerank'?\n"
-    option = on_ranks(3, "degrees", edges, "--thread", 2)
+    option = by_mpiexec(3, "degrees", edges, "--thread", 2)
     assert option.code == 2
     assert option.err.count("gaslab: ") == 1
-    assert on_ranks(2, "--help").out.count("usage:") == 1
+    assert by_mpiexec(2, "--help").out.count("usage:") == 1
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def test_not_converged(gaslab: Run, edges: Path) -> None:
 
 @pytest.mark.slow
 def test_not_converged_under_mpiexec(edges: Path) -> None:
-    done = on_ranks(2, "pagerank", edges, "--iterations", 2, "--require-converged", "-q")
+    done = by_mpiexec(2, "pagerank", edges, "--iterations", 2, "--require-converged", "-q")
     assert done.code == 3
     assert "Abort" not in done.err
     assert done.err.count("PageRank was not done") == 1
@@ -175,7 +175,7 @@ class Slow(gl.VertexProgram):
 )
 def test_timeout(edges: Path, tmp_path: Path, size: int, done: str) -> None:
     (tmp_path / "slow.py").write_text(SLOW.format(done=done))
-    ended = on_ranks(size, "run", f"{tmp_path}/slow.py:Slow", edges, "--timeout", 1, "-q")
+    ended = by_mpiexec(size, "run", f"{tmp_path}/slow.py:Slow", edges, "--timeout", 1, "-q")
     assert ended.code == 124
     assert re.search("ran out of 1 s |no answer within 1 s ", ended.err)
     assert "Traceback" not in ended.err

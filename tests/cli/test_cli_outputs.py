@@ -13,7 +13,7 @@ import pytest
 
 from gaslab.cli.builtins import row
 from gaslab.programs._names import COMMANDS
-from tests.support.command_line import Run, edges, gaslab, on_ranks, weighted
+from tests.support.command_line import Run, by_mpiexec, edges, gaslab, on_ranks, weighted
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
 
@@ -126,7 +126,7 @@ def test_every_rank_ends_alike(here: Path, size: int) -> None:
         (["-o", here / "no" / "r.tsv"], f"cannot write {here}/no/r.tsv: there is no directory {here}/no"),
     ]:
         for _ in range(3):  # on a busy machine a rank comes so late that the others speak for themselves
-            done = on_ranks(size, "pagerank", here / "edges.tsv", *words)
+            done = by_mpiexec(size, "pagerank", here / "edges.tsv", *words)
             assert (done.code, done.out) == (2, "")
             assert f"gaslab: {message}" in done.err
             if len(done.err.splitlines()) == 1:
@@ -190,7 +190,7 @@ def test_every_built_in_is_among_the_variants() -> None:
 @pytest.mark.parametrize("size", [1, 3])
 def test_outputs_go_to_pipes_and_devices(here: Path, size: int) -> None:
     (here / "null.tsv").symlink_to("/dev/null")
-    done = on_ranks(
+    done = by_mpiexec(
         size, "degrees", here / "edges.tsv", "-o", here / "null.tsv", "--json", "/dev/null",
         "--timeline", "/dev/null",
     )  # fmt: skip

@@ -367,9 +367,10 @@ def test_plot(k: int) -> None:
     figure = gl.partition(gl.Graph.generate("rmat", scale=8, edge_factor=4), k).plot()
     labels = [axes.get_xlabel() for axes in figure.axes]
     assert labels[:2] == ["part", "part of the mirror"]
-    bars = figure.axes[0].patches
-    assert sum(bar.get_height() for bar in bars) == 1024
-    assert len(bars) == k
+    bars = figure.axes[0].patches  # of many parts one outline of all
+    heights = bars[0].get_data().values.tolist() if k == 100 else [bar.get_height() for bar in bars]
+    assert sum(heights) == 1024
+    assert len(heights) == k
 
 
 @pytest.mark.parametrize(

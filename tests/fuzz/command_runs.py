@@ -1,93 +1,25 @@
 """Where drawn command lines run: in a forked process that runs many, or on ranks that wait for the next.
 
-To start a process costs more than most commands. What a command sets in the process that runs it is put back.
-A finding counts once a fresh process repeats it.
+To start a process costs more than most commands. A finding counts once a fresh process repeats it.
 """
 
 from __future__ import annotations
 
-import logging
 import multiprocessing
 import os
-import resource
-import signal
 import subprocess
-import sys
-import traceback
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from gaslab.parallel import failure, launch
 from gaslab.parallel.comm import Comm
 from tests.mpi.launcher import run_script
 from tests.mpi.ranks import Ranks, RanksError
+from tests.support.command_here import UNHEARD, Job, command
 
 SECONDS = 100.0  # for one command
-MEMORY_BYTES = 4 << 30
 COMMANDS = 100  # of one process
-UNHEARD = 98  # exit code of a command whose error nothing caught
-Job = tuple[list[str], str, str, str]  # words, working directory, folder for what is said, cache
-
-
-def command(comm: Comm, job: Job) -> int:
-    """Run a command line here and return its exit code; what it says is in ``out-RANK``, ``err-RANK``."""
-    words, work, said, cache = job
-    with put_back():
-        os.chdir(work)
-        for name, number in (("out", 1), ("err", 2)):
-            file = os.open(
-                os.path.join(said, f"{name}-{comm.rank}"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666
-            )
-            os.dup2(file, number)
-            os.close(file)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as Python's own
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-        os.environ |= {"GASLAB_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"}
-        logging.getLogger("gaslab").setLevel(logging.NOTSET)
-        from gaslab.cli import main
-
-        try:
-            code = main(words)
-            sys.stdout.flush()
-        except BaseException:
-            traceback.print_exc()
-            code = UNHEARD
-        sys.stderr.flush()
-        return code
-
-
-@contextmanager
-def put_back() -> Iterator[None]:
-    """Put back what a command changes in its process: directory, streams, environment, log, armed hooks."""
-    log = logging.getLogger("gaslab")
-    kept = os.getcwd(), dict(os.environ), list(sys.path), list(log.handlers), log.propagate, log.level
-    streams = sys.stdout, sys.stderr, warnings.showwarning
-    numbers = os.dup(1), os.dup(2)
-    limit, interrupt = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGINT)
-    if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # which maps much more than it uses
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, limit[1]))
-    failure._armed = True
-    os.environ.pop(launch.ALLOW_SINGLETON, None)
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, limit)
-        signal.signal(signal.SIGINT, interrupt)
-        sys.stdout, sys.stderr, warnings.showwarning = streams
-        for number, copy in enumerate(numbers, 1):
-            os.dup2(copy, number)
-            os.close(copy)
-        os.chdir(kept[0])
-        for name in set(os.environ) - set(kept[1]):
-            del os.environ[name]
-        os.environ |= kept[1]
-        sys.path[:], log.handlers[:], log.propagate = kept[2], kept[3], kept[4]
-        log.setLevel(kept[5])
 
 
 def _serve(jobs: Connection, parent: Connection) -> None:
@@ -166,7 +98,7 @@ class Runs:
     def run(self, case: dict[str, Any], work: Path) -> tuple[int | None, str, str]:
         """Return the exit code of a command, what rank 0 printed, and what all ranks said."""
         words, ranks, shared = case["words"], case["ranks"], self.shared(case)
-        job = (words, str(work), str(self.said), str(self.cache))
+        job = (words, str(work), str(self.said), {"GASLAB_CACHE_DIR": str(self.cache)})
         if any("\udcff" in word for word in words):
             ranks = 1  # mpiexec hands on no such bytes
         if ranks > 1:

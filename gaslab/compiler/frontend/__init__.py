@@ -4,6 +4,7 @@
 
     source       the user's text, found through code objects
     declare      parameters, fields, methods, combiners, directions   (field_declarations, combiner)
+    parsed       keeps the trees of built-in programs
     sequence     the same for each phase of a program of several
     program_rules  checks of a program as a whole
     method       a phase, and helpers: what phases call, made for the types it is called with
@@ -26,6 +27,7 @@ from gaslab.compiler.frontend.declare import PHASES, Declared, declare
 from gaslab.compiler.frontend.growing import with_growing
 from gaslab.compiler.frontend.helpers import Helpers
 from gaslab.compiler.frontend.method import is_over_edges, method
+from gaslab.compiler.frontend.parsed import Trees, parsed_once, stays
 from gaslab.compiler.frontend.program_rules import check_declared, check_messages, check_tree
 from gaslab.compiler.frontend.scope import SharedArrays, Sites, Unit
 from gaslab.compiler.frontend.sequence import declare_phases
@@ -51,12 +53,18 @@ def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = 
 
 def parse_phases(
     cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False, many_edges: bool = False
-) -> tuple[t.Tree, ...]:
+) -> Trees:
     """Return the typed trees of all phases of *cls*: one for a program without ``phases``.
 
     They have the same parameters, fields and aggregators; ``init`` is in the first. With *many_edges*, counts
-    of edges are kept in 64 bits, whatever is known of them.
+    of edges are kept in 64 bits, whatever is known of them. Those of built-in programs are kept.
     """
+    if stays(cls):
+        return parsed_once(_parse, cls, shapes, (debugging, many_edges))
+    return _parse(cls, shapes, debugging, many_edges)
+
+
+def _parse(cls: type, shapes: Mapping[str, int] | None, debugging: bool, many_edges: bool) -> Trees:
     phases = declare_phases(cls, shapes)
     every = phases or [declare(cls, shapes=shapes)]
     trees = tuple(
