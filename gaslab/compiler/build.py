@@ -132,8 +132,8 @@ def _warn_untrusted(cache: Cache, error: Untrusted) -> None:
         return
     _warned.add(error.what)
     warn_user(
-        f"{error.what}, so compiled programs from {cache.path} are not believed, and this one is compiled "
-        f"anew; {error.fix}",
+        f"{error.what}, so compiled programs from {cache.path} are not trusted, and this one is compiled "
+        f"again; {error.fix}",
         PerformanceWarning,
         rank=0,  # which finds libraries for all; made an error, it is raised on all
     )

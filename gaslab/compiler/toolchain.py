@@ -91,7 +91,7 @@ def _find(configured: str | None) -> tuple[str, ...] | None:
         try:
             command = shlex.split(candidate)
         except ValueError as error:  # an unbalanced quote
-            raise CompileError(f"CC={candidate!r} is no command ({error}); correct it or unset it") from None
+            raise CompileError(f"CC={candidate!r} is not a command ({error}); mend it or unset it") from None
         if command and shutil.which(command[0]):
             return tuple(command)
     return None

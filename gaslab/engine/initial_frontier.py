@@ -48,7 +48,7 @@ def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> Init
         return None
     if not tree.by_signal:
         raise UsageError(
-            f"start= has no say in {tree.name}, where signals do not decide which vertices run; "
+            f"start= has no effect in {tree.name}, where signals do not decide which vertices run; "
             "write a scatter"
         )
     named = list(start)

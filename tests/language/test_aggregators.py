@@ -294,7 +294,7 @@ def test_every_names_an_int_parameter(name: str) -> None:
         def latest(self, v: Seldom.Vertex) -> gl.Max[int]:
             return v.time
 
-    with pytest.raises(gl.ProgramError, match=f"every='{name}' is no int parameter of the program; "):
+    with pytest.raises(gl.ProgramError, match=f"every='{name}' is not an int parameter of the program; "):
         gl.run(Named(), gl.Graph.from_edges([0], [1]), max_iterations=1)
 
 

@@ -71,7 +71,7 @@ def test_a_compiler_with_an_open_quote_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CC", command)
     with pytest.raises(CompileError) as caught:
         toolchain.compiler()
-    assert str(caught.value) == f"CC={command!r} is no command (No closing quotation); correct it or unset it"
+    assert str(caught.value) == f"CC={command!r} is not a command (No closing quotation); mend it or unset it"
 
 
 def test_one_compilation_serves_process_and_cache(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:

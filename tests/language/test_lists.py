@@ -255,7 +255,7 @@ WORDS = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(
         ("v.x = abs(v.bag)", f"this is a list of ints; {WORDS}"),
         ("v.x = 1 if v.bag == total else 0", f"this is a list of ints; {WORDS}"),
         ("v.x = v.bag[0:2]", "a list is not cut; write for i in range(...) and x[i]"),
-        ("v.bag[0] = 3", "a list is assigned as a whole; gather it anew"),
+        ("v.bag[0] = 3", "a list is assigned as a whole; gather it again"),
         ("v.bag = [1, 2]", "gather one into a field of type gl.List[...]"),
         ("v.near = total", "v.near is a sorted set of vertex ids but this is a list of ints"),
         ("v.bag, v.x = total, 1", "a list has no local; read the field or the total itself"),

@@ -172,12 +172,12 @@ FIXED_POINT = (*ASYNC, "stale 2")  # runs whose answer is that of supersteps onl
 
 # (these, beside these, are refused with an error that has this)
 REFUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
-    (("visit",), ("start", "active", "scatter"), "has no say beside visit"),
+    (("visit",), ("start", "active", "scatter"), "has no effect with visit"),
     (("visit",), ("phases",), "visit has no part in phases"),
-    (("start",), ("active",), "start has no say beside active"),
-    (("start= ids", "start= messages"), ("active",), "start= has no say in P"),
-    (("priority", "priority scheduler"), ("active", "fault in active"), "a priority has no say beside"),
-    (("priority scheduler",), ("visit", "fault in visit"), "has no say beside visit"),
+    (("start",), ("active",), "start has no effect with active"),
+    (("start= ids", "start= messages"), ("active",), "start= has no effect in P"),
+    (("priority", "priority scheduler"), ("active", "fault in active"), "a priority has no effect with"),
+    (("priority scheduler",), ("visit", "fault in visit"), "has no effect with visit"),
     (("phases",), ("init with a message",), "init takes no message here"),
     (CACHED, DIRECTED_BY_METHOD, "cached gathers need one direction"),
     (CACHED, ("init with a message",), "init with a message changes what is cached"),

@@ -92,12 +92,12 @@ def contributions_to(
 
     if not isinstance(kind, t.Array):
         if isinstance(target, ast.Subscript):
-            raise scope.error(target, "only vectors and matrices are indexed; this is a number")
+            raise scope.error(target, "only vectors and matrices can be indexed; this is a number")
         return [one(place, scope.fit(value_of(scope, amount), kind, amount, what))]
     if isinstance(target, ast.Subscript):
         indices = indices_of(scope, target, kind)
         if len(indices) < len(kind.shape):
-            raise scope.error(target, "a row is not added to at once; write a loop over its elements")
+            raise scope.error(target, "a row cannot be added to as a whole; write a loop over its elements")
         if scope.final and isinstance(node, ast.Assign) and any(draws_in(scope, index) for index in indices):
             raise scope.error(target, "both indices are drawn and may differ; assign one to a local")
         at = t.Element(place, flat(indices, kind.shape), kind.element)

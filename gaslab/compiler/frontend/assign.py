@@ -24,7 +24,7 @@ from gaslab.language.annotations import Namespace, evaluate
 from gaslab.language.arrays import dimensions_of, is_array
 
 NO_WRITE = (
-    "a list of an edge is only read; write a number or a gl.Vector of the edge, or a list of the vertex"
+    "a list of an edge is read-only; write a number or a gl.Vector of the edge, or a list of the vertex"
 )
 _WRITES_VERTEX = ("init", "init_message", "apply", "visit")
 
@@ -224,7 +224,7 @@ def store_element(
     else:
         place = writable(scope, owner)
         if t.is_list(place.type):
-            raise scope.error(target, "a list is assigned as a whole; gather it anew")
+            raise scope.error(target, "a list is assigned as a whole; gather it again")
         if isinstance(place.type, t.Array):
             kind = "e" if isinstance(place, t.EdgeField) else place.role
             fields = scope.unit.declared.edge_fields if kind == "e" else scope.unit.declared.vertex_fields
@@ -237,10 +237,10 @@ def store_element(
                 )
             refuse_part(scope, target, text)
     if place is None or not isinstance(place.type, t.Array):
-        raise scope.error(owner, "only vectors and matrices are indexed; this is a number")
+        raise scope.error(owner, "only vectors and matrices can be indexed; this is a number")
     indices = indices_of(scope, target, place.type)
     if len(indices) < len(place.type.shape):
-        raise scope.error(target, "a row is not assigned at once; write a loop over its elements")
+        raise scope.error(target, "a row cannot be assigned as a whole; write a loop over its elements")
     value = scope.fit(value, place.type.element, at, target)
     before: list[t.Stmt] = []
     if _calls(target.slice):  # after the value
@@ -302,7 +302,7 @@ def only_read(scope: Scope, target: ast.Name | ast.Attribute) -> ProgramError:
     """Return the error for writing to an array from outside."""
     text = ast.unparse(target)
     return scope.error(
-        target, f"{text} is one array for all vertices, which is only read; write to a field, or to a copy: "
+        target, f"{text} is one read-only array for all vertices; write to a field, or to a copy: "
         f"x = np.copy({text})"
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ _INSTEAD: dict[Any, str] = {
     sum: "add the values with +",
     round: "write math.floor(x + 0.5)",
     pow: "write x ** y",
-    range: "it stands in `for i in range(...):` alone",
+    range: "it is only for `for i in range(...):`",
     divmod: "write a // b and a % b",
     any: "write a or b",
     all: "write a and b",
@@ -214,7 +214,7 @@ def _why_not(function: Any, text: str) -> str:
     if not callable(function):
         return f"{text!r} is of type {type(function).__name__} and cannot be called"
     if hasattr(function, "__wrapped__"):
-        return f"{text} is wrapped by a decorator, which is not in the language; call a plain def"
+        return f"{text} has a decorator, which is not in the language; call a plain def"
     if name in t.MATH_ARITY and hasattr(math, name):
         return f"{text} is not in the language; write math.{name}"
     if getattr(function, "__module__", "") == "math":

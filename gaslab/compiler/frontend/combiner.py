@@ -130,7 +130,7 @@ def own_part(one: Declaration) -> t.Part:
     """Return a part of an accumulator that the program's merge combines."""
     name, start = one.variable.name, one.variable.default
     if one.op != "sum" or mark_of(one.annotation, program.Combine) is not None:
-        raise one.error(f"merge says how {name!r} combines; write its type alone, and a default")
+        raise one.error(f"merge defines how {name!r} combines; write only its type and a default")
     if start is t.REQUIRED:
         raise one.error(f"merge starts from the parts' defaults and {name!r} has none; write {name}: ... = 0")
     if not isinstance(start, float | int):

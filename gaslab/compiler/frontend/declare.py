@@ -168,11 +168,11 @@ def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list
                 function = value.__func__
             if not isinstance(function, FunctionType):
                 if name in aggregators:
-                    text = f"aggregator {name!r} is no plain method; write def {name}(self, v)"
+                    text = f"aggregator {name!r} is not a plain method; write def {name}(self, v)"
                     raise class_source(base).error_at(name, text)
                 continue
             if (name in PHASES or name in aggregators) and hasattr(function, "__wrapped__"):
-                text = f"{name} is wrapped by a decorator, which is not in the language; remove it"
+                text = f"{name} has a decorator, which is not in the language; remove it"
                 raise class_source(base).error_at(name, text)
             functions[name] = function
     return functions, frozenset(static), list(aggregators)

@@ -69,7 +69,7 @@ def added_live(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
             raise scope.error(target, "a live total is added to by its elements; write a loop over them")
         place = t.Element(place, flat(indices, place.type.shape), place.type.element)
     elif isinstance(target, ast.Subscript):
-        raise scope.error(target, "only vectors and matrices are indexed; this is a number")
+        raise scope.error(target, "only vectors and matrices can be indexed; this is a number")
     value = value_of(scope, node.value)
     no_array(scope, value, node.value, "an element of a live total")
     value = scope.fit(value, "int", node.value, target)

@@ -56,5 +56,5 @@ def identity(scope: Scope, node: Nothing) -> t.Expr:
 def misplaced(scope: Scope) -> str:
     """Return what to say of a None that stands elsewhere."""
     if scope.contributes is not None:
-        return "None stands behind return alone, where it contributes nothing; no vertex is gl.NOBODY"
-    return "None is not in the language; values are float, int and bool, and no vertex is gl.NOBODY"
+        return "None can only be returned, where it contributes nothing; write gl.NOBODY for no vertex"
+    return "None is not in the language; values are float, int and bool, and gl.NOBODY is no vertex"

@@ -33,17 +33,17 @@ def check_declared(declared: Declared) -> None:
             None, f"{declared.cls.__name__} has no methods; write gather and apply"
         )
     if "gather" in functions and "apply" not in functions:
-        text = "there is no apply to take what gather gives; write def apply(self, v, total)"
+        text = "gather needs an apply to take its total; write def apply(self, v, total)"
         raise declared.error("gather", text)
     if "init_message" in functions and "apply" not in functions:
-        text = "there is no apply to run after init; write def apply(self, v)"
+        text = "init needs an apply to run after it; write def apply(self, v)"
         raise declared.error("init_message", text)
     for name in DIRECTIONS:
         what = name.removesuffix("_edges")
         if name in functions and what not in functions:
-            raise declared.error(name, f"{name} has no say without a {what}; write one, or remove it")
+            raise declared.error(name, f"{name} has no effect without a {what}; write one, or remove it")
     if "start" in functions and "active" in functions:
-        raise declared.error("start", "start has no say beside active; keep one of them")
+        raise declared.error("start", "start has no effect with active; keep one of them")
     if "visit" in functions:
         _check_visit(declared)
     for name, mark in declared.marks.items():
@@ -51,7 +51,7 @@ def check_declared(declared: Declared) -> None:
             check_live(declared, name)
         if isinstance(mark.every, str) and mark.every not in declared.whole:
             near = nearest(mark.every, declared.whole)
-            raise declared.error(name, f"every={mark.every!r} is no int parameter of the program{near}")
+            raise declared.error(name, f"every={mark.every!r} is not an int parameter of the program{near}")
         if mark.finalizer is not None and gives_id(declared.aggregators[name]):
             raise declared.error(name, f"{name} gives a vertex id, which has no finaliser; remove it")
     if "done" in functions:
@@ -67,7 +67,7 @@ def _check_visit(declared: Declared) -> None:
     """Raise for methods that choose vertices beside visit, which is for every edge, and for bad ways."""
     for name in ("start", "active", "scatter"):
         if name in declared.functions:
-            why = "has no say beside visit, which runs on every edge in every superstep"
+            why = "has no effect with visit, which runs on every edge in every superstep"
             raise declared.error(name, f"{name} {why}; remove {name}")
     cls: Any = declared.cls
     ways = cls.visit_ways

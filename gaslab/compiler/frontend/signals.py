@@ -34,7 +34,7 @@ def signal(scope: Scope, node: ast.Call, role: str) -> t.Signal:
             raise scope.error(at, "apply takes no message; write def apply(self, v, message: gl.Min[float])")
         if is_nothing(at):
             without = f"{ast.unparse(node.func)}({'id' if role == 'self' else ''})"
-            raise scope.error(at, f"None is no message; {without} signals without one")
+            raise scope.error(at, f"None is not a message; {without} signals without one")
         if isinstance(combiner, t.RecordCombiner):
             before = f"{ast.unparse(node.func)}({'id, ' if role == 'self' else ''}"
             parts = message_parts(scope, at, before)
@@ -73,7 +73,7 @@ def arguments(scope: Scope, node: ast.Call, skip: int) -> tuple[list[ast.expr], 
             raise scope.error(keyword.value, "signal takes no other keyword than priority=")
         if "active" in scope.unit.declared.functions:
             raise scope.error(
-                keyword.value, "a priority has no say beside active, which chooses the vertices; remove it"
+                keyword.value, "a priority has no effect with active, which chooses the vertices; remove it"
             )
         priority = bucket(scope, keyword.value)
     no_keywords(scope, ast.Call(node.func, node.args, []), "signal")  # `*` among the others

@@ -263,7 +263,7 @@ def for_items(scope: Scope, node: ast.For, combiner: t.KeyedCombiner) -> list[t.
 def range_bounds(scope: Scope, node: ast.expr) -> tuple[t.Expr, t.Expr, t.Expr]:
     """Return start, stop and step of ``range(...)``."""
     if not isinstance(node, ast.Call) or scope.lookup(node.func) is not range:
-        raise scope.error(node, "a for loop runs over range(...) alone; the engine visits the edges")
+        raise scope.error(node, "a for loop runs over range(...) only; the engine visits the edges")
     no_keywords(scope, node, "range")
     if not 1 <= len(node.args) <= 3:
         raise scope.error(node, "range takes 1 to 3 ints: range(stop), range(start, stop, step)")

@@ -35,7 +35,7 @@ def subscript(scope: Scope, node: ast.Subscript) -> Any:
     if t.is_list(base.type):
         return item(scope, base, node)
     if not isinstance(base, ArrayValue):
-        raise scope.error(node, "only vectors, matrices and lists are indexed; this is a number")
+        raise scope.error(node, "only vectors, matrices and lists can be indexed; this is a number")
     places = places_of(scope, node, base.type)
     indices = tuple(x for x in places if not isinstance(x, range))
     if len(indices) == len(base.type.shape) and base.place is not None:
@@ -70,7 +70,7 @@ def indices_of(scope: Scope, node: ast.Subscript, kind: t.Array) -> tuple[t.Expr
     """Return the indices of an element that is written, each within its dimension."""
     for part in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
         if isinstance(part, ast.Slice):
-            raise scope.error(node, "a slice is not assigned at once; write a loop over its elements")
+            raise scope.error(node, "a slice cannot be assigned as a whole; write a loop over its elements")
     return tuple(x for x in places_of(scope, node, kind) if not isinstance(x, range))
 
 
