@@ -14,7 +14,6 @@ from typing import Any
 import hypothesis
 import pytest
 
-from gaslab.compiler.frontend import parsed
 from tests.mpi.ranks import Ranks
 from tests.support.workers import (
     InShares,
@@ -26,7 +25,6 @@ from tests.support.workers import (
 )
 
 SIZES = (1, 2, 3, 4)
-parsed.PACKAGES.append("tests")  # whose modules stay as they are, too; tests/mpi/host.py has it for ranks
 
 for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
     hypothesis.settings.register_profile(

@@ -135,16 +135,33 @@ class Job:
 
     @collective()
     def run_many(
-        self, *, seed: int | None = None, max_iterations: int | None = None, **parameters: Sequence[Any]
+        self,
+        *,
+        init: Any = None,
+        start: Sequence[Any] | None = None,
+        seed: int | Sequence[int] | None = None,
+        max_iterations: int | Sequence[int] | None = None,
+        **parameters: Sequence[Any],
     ) -> list[Result]:
-        """Run the program once for each value of parameters; return the results in their order (collective).
+        """Run the program several times; return the results in order (collective).
+
+        All sequences have the same length: run k gets the k-th value of each.
 
         Parameters
         ----------
-        seed, max_iterations : int, optional
-            Of all runs.
+        init : list or tuple, optional
+            Initial values of each run; anything else holds for all runs.
+        start : sequence, optional
+            The first vertices of each run, as in `run`.
+        seed, max_iterations : int or sequence of int, optional
+            One value for all runs, or one per run.
         **parameters
-            Sequences of values, all of one length: run k has the k-th of each.
+            Sequences of values of the program's parameters.
+
+        Raises
+        ------
+        UsageError
+            No sequence was given, or their lengths differ; as `run`.
 
         Examples
         --------
@@ -154,9 +171,11 @@ class Job:
         >>> [result.vertices["level"].tolist() for result in job.run_many(source=[0, 2])]
         [[0, 1, 2], [1, 2, 0]]
         """
-        own = self._own({"seed": seed, "max_iterations": max_iterations}, parameters)
-        rows = _rows(parameters)
-        return [self.answer(own, row) for row in rows]
+        numbers = {"seed": seed, "max_iterations": max_iterations}
+        own = self._own({"init": init, "start": start, **numbers}, parameters)
+        of_all = {name: own.pop(name) for name in list(own) if not _is_by_run(name, own[name])}
+        rows = _rows({**own, **parameters})
+        return [self.answer({**of_all, **{name: row.pop(name) for name in own}}, row) for row in rows]
 
     def close(self) -> None:
         """Free the memory of the job, which cannot be run any more; results stay. Not collective."""
@@ -264,10 +283,17 @@ class Job:
                 )
 
 
+def _is_by_run(name: str, value: Any) -> bool:
+    """Return whether an option of `Job.run_many` has a value for each run."""
+    if name == "init":
+        return isinstance(value, (list, tuple))
+    return name == "start" or hasattr(value, "__len__")
+
+
 def _rows(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the parameters of each run, of sequences of values; raises UsageError for other lengths."""
     if not parameters:
-        raise errors.UsageError("run_many() needs values of a parameter: run_many(source=[0, 1])")
+        raise errors.UsageError("run_many() needs values for each run: run_many(source=[0, 1])")
     for name, values in parameters.items():
         if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__"):
             raise errors.UsageError(f"run_many({name}={values!r}) needs a sequence, a value for each run")

@@ -121,6 +121,24 @@ def test_run_many_runs_once_for_each_value() -> None:
     assert [content(x) for x in found] == [content(x) for x in one]
 
 
+@pytest.mark.filterwarnings("ignore:Spread", "ignore:Levels")
+def test_run_many_takes_an_option_for_each_run() -> None:
+    job = gl.prepare(Spread(), drawn_graph(Comm()), max_iterations=2)
+    heat = np.zeros((40, 2))
+    for found, one in (
+        (job.run_many(seed=[5, 6]), [job.run(seed=5), job.run(seed=6)]),
+        (job.run_many(rate=[0.5, 0.25], max_iterations=(1, 2)),
+         [job.run(rate=0.5, max_iterations=1), job.run(rate=0.25, max_iterations=2)]),
+        (job.run_many(init=[{"heat": heat}, None]), [job.run(init={"heat": heat}), job.run()]),
+        (job.run_many(seed=[1, 2], init={"heat": heat}),
+         [job.run(seed=1, init={"heat": heat}), job.run(seed=2, init={"heat": heat})]),
+    ):  # fmt: skip
+        assert [content(x) for x in found] == [content(x) for x in one]
+    ring = gl.prepare(gl.programs.Levels(source=0), gl.Graph.from_edges([0, 1, 2], [1, 2, 0]))
+    found = ring.run_many(start=[[1], {2}])
+    assert [content(x) for x in found] == [content(ring.run(start=[k])) for k in (1, 2)]
+
+
 def test_a_parameter_goes_before_the_argument_of_its_name() -> None:
     graph = gl.Graph.from_edges([0, 1], [1, 0])
     job = gl.prepare(Seeded(), graph, max_iterations=1, seed=9)

@@ -32,8 +32,16 @@ class Table(gl.VertexProgram):
         (lambda job: job.run(rat=1.0), "Spread has no parameter 'rat'; did you mean 'rate'?"),
         (lambda job: job.run(rate="x"), "Spread(rate='x'): a number is needed, not str"),
         (lambda job: job.run(max_iterations=-1), "max_iterations=-1: a whole number of at least 0 is needed"),
-        (lambda job: job.run_many(), "run_many() needs values of a parameter: run_many(source=[0, 1])"),
+        (lambda job: job.run_many(), "run_many() needs values for each run: run_many(source=[0, 1])"),
         (lambda job: job.run_many(rate=0.5), "run_many(rate=0.5) needs a sequence, a value for each run"),
+        (
+            lambda job: job.run_many(start={0: 1}),
+            "run_many(start={0: 1}) needs a sequence, a value for each run",
+        ),
+        (
+            lambda job: job.run_many(rate=[0.5], seed=[1, 2, 3]),
+            "run_many() needs sequences of one length, a value for each run; seed has 3, rate has 1",
+        ),
         (
             lambda job: job.run_many(rate=[0.5], hot=[1, 2]),
             "run_many() needs sequences of one length, a value for each run; rate has 1, hot has 2",
@@ -45,7 +53,7 @@ class Table(gl.VertexProgram):
             "gaslab.run, or give init={field: values by vertex id}",
         ),
     ],
-    ids=["unknown", "kind", "option", "none", "one", "lengths", "init"],
+    ids=["unknown", "kind", "option", "none", "one", "start", "seeds", "lengths", "init"],
 )  # fmt: skip
 def test_wrong_arguments_have_an_error_and_leave_the_job_as_it_was(call: Any, said: str) -> None:
     job = gl.prepare(Spread(), drawn_graph(Comm()), max_iterations=1)

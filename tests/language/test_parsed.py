@@ -21,8 +21,7 @@ class Scaled(gl.VertexProgram):
 
 @pytest.fixture(autouse=True)
 def nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process that begins; this module is a user's."""
-    monkeypatch.setattr(parsed, "PACKAGES", ["gaslab.programs"])
+    """As in a process that begins."""
     monkeypatch.setattr(parsed, "_trees", {})
     monkeypatch.setattr(parsed, "_lengths", {})
 

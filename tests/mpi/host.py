@@ -17,7 +17,6 @@ from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any
 
-from gaslab.compiler.frontend import parsed
 from gaslab.parallel import comm
 
 LAST_RESORT = 20.0  # seconds past a task's timeout: pytest is gone and nobody else ends this rank
@@ -26,7 +25,6 @@ LAST_RESORT = 20.0  # seconds past a task's timeout: pytest is gone and nobody e
 def serve(folder: Path) -> None:
     """Run tasks until pytest closes the connection."""
     world = comm.world()
-    parsed.PACKAGES.append("tests")  # as in tests/conftest.py
     stacks = open(folder / f"stacks-{world.rank}", "w")  # noqa: SIM115 - faulthandler keeps it open
     faulthandler.enable(stacks)
     faulthandler.register(signal.SIGUSR1, file=stacks, all_threads=True)

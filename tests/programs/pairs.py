@@ -132,3 +132,35 @@ class EnoughPairs(gl.VertexProgram):
         best, whom = total
         v.whom = whom
         v.level += best % 13 if best > -1 else 1
+
+
+@case()
+class PassedOn(gl.VertexProgram):
+    """A gathered pair that is sent on to another vertex, and one of an aggregator to the neighbours."""
+
+    class Vertex(gl.Vertex):
+        level: int = 1
+        whom: gl.VertexId
+
+    class Edge(gl.Edge):
+        cost: int
+
+    @gl.aggregator
+    def lowest(self, v: Vertex) -> gl.ArgMin[int, gl.VertexId]:
+        return v.level, v.id
+
+    def gather(self, v: Vertex, e: Edge, nbr: Vertex) -> gl.ArgMin[int, gl.VertexId]:
+        return e.cost + nbr.level % 3, nbr.id
+
+    def apply(
+        self, v: Vertex, total: tuple[int, gl.VertexId], message: gl.ArgMin[int, gl.VertexId]
+    ) -> None:
+        if total[1] != gl.NOBODY:
+            self.signal(total[1], total)
+        if message[1] != gl.NOBODY:
+            v.level = (v.level + message[0]) % 11
+        v.whom = message[1]
+
+    def scatter(self, v: Vertex, e: Edge, nbr: Vertex) -> None:
+        if nbr.level % 2 == 0:
+            nbr.signal(self.lowest)

@@ -70,11 +70,15 @@ def pair_written(
     scope: Scope, parts: tuple[t.Part, ...], node: ast.expr | None, at: ast.AST, write: str
 ) -> tuple[t.Expr, t.Expr]:
     """Return the key and the payload written at *node*, in the types of these *parts*."""
-    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
+    named = None if node is None else pair_named(scope, node)
+    if named is not None and node is not None:
+        read = [(value, node) for value in named]
+    elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
+        read = [(value_of(scope, one), one) for one in node.elts]
+    else:
         raise scope.error(node or at, f"a key and its payload are needed here; write {write}")
     values: list[t.Expr] = []
-    for part, one, word in zip(parts, node.elts, ("key", "payload"), strict=True):
-        value = value_of(scope, one)
+    for part, (value, one), word in zip(parts, read, ("key", "payload"), strict=True):
         no_array(scope, value, one, f"the {word}")
         values.append(scope.fit(value, part.type, one, f"the {word}"))
     return values[0], values[1]

@@ -1,7 +1,7 @@
-"""Trees that are kept: a program of a package whose modules stay as they are is parsed once.
+"""Trees that are kept: a built-in program is parsed once in a process.
 
-Any other is parsed for every run, as what it reads may have changed: its source, its class, the helpers and
-constants of its module.
+Any other is parsed for every run, because its source, its class, or the helpers and constants of its module
+may have changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gaslab.compiler import tree as t
 Trees = tuple[t.Tree, ...]  # of all phases
 Values = tuple[tuple[str, int], ...]  # of the int parameters that are lengths of fields
 
-PACKAGES = ["gaslab.programs"]
+PACKAGE = "gaslab.programs."
 MOST = 256  # trees that are kept: those of a program for so many lengths, say
 
 _lengths: dict[type, list[str]] = {}
@@ -21,11 +21,8 @@ _trees: dict[tuple[type, Values, tuple[bool, ...]], Trees] = {}
 
 
 def stays(cls: type) -> bool:
-    """Return whether *cls* is a class of `PACKAGES`, and not made by a function there."""
-    if not isinstance(cls, type):
-        return False
-    packages = tuple(f"{package}." for package in PACKAGES)
-    return f"{cls.__module__}.".startswith(packages) and "<locals>" not in cls.__qualname__
+    """Return whether *cls* is a built-in program, and not one that a function makes."""
+    return isinstance(cls, type) and cls.__module__.startswith(PACKAGE) and "<locals>" not in cls.__qualname__
 
 
 def parsed_once(
