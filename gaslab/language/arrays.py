@@ -118,7 +118,10 @@ def frozen(what: str, value: Any, field: Field, rank: int) -> NDArray[Any]:
         raise UsageError(f"{said}: every length must be 1 or more; pass an array with elements")
     storage = _storage(field)
     if storage is None:
-        text = f"{owner}.{name} has the dtype {shown(field.dtype)}; write float, int, bool or a width"
+        if getattr(mark_of(field.dtype, Storage), "name", "") == "id":
+            text = f"{owner}.{name} holds vertex ids; an array parameter holds numbers, say by v.index"
+        else:
+            text = f"{owner}.{name} has the dtype {shown(field.dtype)}; write float, int, bool or a width"
         raise UsageError(text)
     with np.errstate(all="ignore"):
         made = np.array(found, np.dtype(storage), order="C")

@@ -167,6 +167,12 @@ def test_declarations_that_no_array_fits() -> None:
     with pytest.raises(UsageError, match=r"Shapeless.weights has no shape; write weights: ... = gl.field"):
         Shapeless(weights=W)
 
+    class OfIds(gl.VertexProgram):
+        sources: gl.Vector = gl.field(shape="k", dtype=gl.VertexId)
+
+    with pytest.raises(UsageError, match=r"OfIds.sources holds vertex ids; an array parameter holds numbers"):
+        OfIds(sources=[1, 2])
+
     class Bare(gl.VertexProgram):
         n: int
         bias: gl.Vector = gl.field(shape="n", init=0.5)

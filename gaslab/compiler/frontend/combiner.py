@@ -85,7 +85,9 @@ def combiner(
         raise source.error(node, f"{what} has no combiner; write {_CHOICES}, as in {example}")
     if storage is None:
         raise source.error(
-            node, f"{what} combines no scalar of the language; write {_CHOICES}, as in {example}"
+            node,
+            f"{what} combines one number; write {_CHOICES}, as in {example}, or return a gl.Accumulator, "
+            "whose parts may be vectors",
         )
     return t.Combiner(checked(mark.op, storage, lambda text: source.error(node, text)), storage)
 
