@@ -191,8 +191,8 @@ class LDA(*BASES):  # type: ignore[misc]
     def score(self, X: Any, y: Any = None) -> float:
         """Return the log-likelihood (base e) of documents under their mixtures from `transform`.
 
-        The mixtures are inferred from the same tokens that are scored; `gaslab.topics.holdout.hold_out` has a
-        score with separate tokens.
+        The mixtures are inferred from the same tokens that are scored; for a score on separate tokens see
+        `gaslab.topics.holdout.hold_out`.
         """
         return self._score(X)[0]
 
