@@ -47,7 +47,7 @@ class UsageError(GaslabError, ValueError):
 
 
 class AbandonedError(UsageError):
-    """A rank reached a call that another rank gave up; the error of the other rank, if it ends, says why."""
+    """A rank reached a call that another rank gave up; that rank's own error, if it raises one, says why."""
 
 
 class InputError(GaslabError, ValueError):

@@ -196,8 +196,8 @@ class VertexProgram:
     ``visit(self, u, e, w)``
         Runs per edge from u to w, first in each superstep; writes ``u``, ``e`` and ``w``; ``docs/visit.md``.
     ``gather(self, v, e, nbr)``
-        A value per edge in the directions `gather_edges`; the return annotation, such as ``->
-        gl.Sum[float]``, says how values combine. Reads only.
+        A value per edge in the directions `gather_edges`; the return annotation says how the values combine,
+        as in ``-> gl.Sum[float]``. Reads only.
     ``apply(self, v, total, message)``
         Writes ``v``. Takes `total` if there is a gather, and `message` if scatter sends messages; the
         annotation of `message` says how several messages combine: ``message: gl.Min[float]``.
