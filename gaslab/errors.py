@@ -10,11 +10,11 @@
     ├── ProgramError                    a vertex program outside the language (at the user's line)
     ├── CompileError                    the C compiler refused or is missing
     ├── ExecutionError                  a vertex program failed while running (vertex and line)
-    ├── LaunchError                     MPI, launcher or threads are not what they say
+    ├── LaunchError                     MPI, launcher or threads are not what they claim
     └── TimeoutExpired (TimeoutError)   ``timeout=`` ran out
 
-    InternalError                       a fault of gaslab itself: please report it
-    ConvergenceWarning (UserWarning)    the limit came before the program was done
+    InternalError                       a bug in gaslab itself: please report it
+    ConvergenceWarning (UserWarning)    the limit was reached before the program was done
     PerformanceWarning (UserWarning)    a slow path is taken
 """
 
