@@ -10,11 +10,11 @@
     ├── ProgramError                    a vertex program outside the language (at the user's line)
     ├── CompileError                    the C compiler refused or is missing
     ├── ExecutionError                  a vertex program failed while running (vertex and line)
-    ├── LaunchError                     MPI, launcher or threads are not what they say
+    ├── LaunchError                     MPI, launcher or threads are not what they claim
     └── TimeoutExpired (TimeoutError)   ``timeout=`` ran out
 
-    InternalError                       a fault of gaslab itself: please report it
-    ConvergenceWarning (UserWarning)    the limit came before the program was done
+    InternalError                       a bug in gaslab itself: please report it
+    ConvergenceWarning (UserWarning)    the limit was reached before the program was done
     PerformanceWarning (UserWarning)    a slow path is taken
 """
 
@@ -39,7 +39,7 @@ class GaslabError(Exception):
 
 
 class InternalError(Exception):
-    """A fault of gaslab itself, which no argument and no program should bring about."""
+    """A bug in gaslab itself, which no argument and no program should cause."""
 
 
 class UsageError(GaslabError, ValueError):
@@ -47,7 +47,7 @@ class UsageError(GaslabError, ValueError):
 
 
 class AbandonedError(UsageError):
-    """A rank came to a call that another one had given up; the other's own error, if it ends it, says why."""
+    """A rank reached a call that another rank gave up; that rank's own error, if it raises one, says why."""
 
 
 class InputError(GaslabError, ValueError):
@@ -78,7 +78,7 @@ class ExecutionError(GaslabError):
 
 
 class LaunchError(GaslabError):
-    """MPI, the launcher or the threads are not what they say they are."""
+    """MPI, the launcher or the threads are not what they claim to be."""
 
 
 class TimeoutExpired(GaslabError, TimeoutError):
@@ -86,22 +86,22 @@ class TimeoutExpired(GaslabError, TimeoutError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of a method; the message says where. What a run raises is KeyboardInterrupt."""
+    """Ctrl-C in the middle of a method; the message says where. The run raises KeyboardInterrupt."""
 
 
 class OutOfTime(BaseException):
-    """Sent into Python code of the user's when ``timeout=`` ran out; what a run raises is TimeoutExpired."""
+    """Raised in the user's Python code when ``timeout=`` ran out; the run raises TimeoutExpired."""
 
     where = ""  # at which vertex it came, where a method of one was called
     place: tuple[str, int, str] | None = None  # the user's file, line and its text there
 
 
 class ConvergenceWarning(UserWarning):
-    """The limit on supersteps came before the program was done."""
+    """The limit on supersteps was reached before the program was done."""
 
 
 class PerformanceWarning(UserWarning):
-    """A slow path is taken; the message says why and how to leave it."""
+    """A slow path is taken; the message says why and how to avoid it."""
 
 
 _warning = threading.RLock()  # held by the thread that warns
@@ -156,7 +156,7 @@ def users_frames(trace: TracebackType | None) -> TracebackType | None:
 def warn_unfinished(
     program: str, count: int, rank: int, what: str = "supersteps", limit: str = "max_iterations"
 ) -> None:
-    """Warn that a program came to the limit before its own end; as `warn_user`, on every rank."""
+    """Warn that a program reached the limit before it was done; as `warn_user`, on every rank."""
     warn_user(f"{program} was not done after {count} {what}; raise {limit}", ConvergenceWarning, rank)
 
 

@@ -100,9 +100,9 @@ else:
 
 
 def stop() -> None:
-    """Say in a gather that no further edge of this vertex need be looked at.
+    """End the gather of a vertex early: no further edge needs to be looked at.
 
-    It may spare only what cannot change the total: other edges may have been looked at, or still be, on
+    It may skip only edges that cannot change the total: other edges may have been looked at, or still be, on
     this rank and on others. A sum has no such edges, and cannot stop.
 
     >>> from gaslab import program as gl
@@ -124,12 +124,12 @@ def stop() -> None:
 class Vertex:
     """Base of a program's nested ``Vertex``: annotated attributes are its fields.
 
-    A field is ``float``, ``int``, ``bool``, `VertexId` or a width such as `float32`. One with a
-    default starts from it. One without starts from zero unless ``init`` writes it or the run is given
-    values for it. One whose name begins with ``_`` is private to the program: it is in no result. Every
-    vertex also has ``id``, ``index`` (its position in the order of all ids, from 0 on), ``degree``,
-    ``in_degree`` and ``out_degree``, which belong to the graph, and in a bipartite graph ``side``, 0 or 1; in
-    ``scatter`` the neighbour has ``signal()`` and ``signal(message)``.
+    A field is ``float``, ``int``, ``bool``, `VertexId` or a width such as `float32`. A field with a default
+    starts from it. A field without one starts from zero unless ``init`` writes it or the run is given values
+    for it. A field whose name begins with ``_`` is private to the program and in no result. Every vertex also
+    has ``id``, ``index`` (its position in the order of all ids, from 0), ``degree``, ``in_degree`` and
+    ``out_degree``, which belong to the graph, and in a bipartite graph ``side``, 0 or 1; in ``scatter`` the
+    neighbour has ``signal()`` and ``signal(message)``.
 
     >>> from gaslab import program as gl
     >>> class Distance(gl.VertexProgram):
@@ -154,7 +154,7 @@ class Vertex:
 class Edge:
     """Base of a program's nested ``Edge``: annotated attributes are its fields.
 
-    A field is bound to the graph's column of its name, or by ``columns={"weight": "cost"}``. One
+    A field is bound to the graph's column of the same name, or by ``columns={"weight": "cost"}``. A field
     without a default must have a column. ``scatter`` may write fields; otherwise they are read-only.
 
     >>> from gaslab import program as gl
@@ -183,41 +183,41 @@ RESERVED_PARAMETERS = frozenset(
 class VertexProgram:
     """Base of vertex programs; an instance is an immutable set of parameters.
 
-    Parameters are annotated attributes of the class; those without a default must be given. One that is a
-    `Vector` or a `Matrix` takes any array of its shape, and binds the lengths that its shape names. What a
-    program does is said by methods, none of which it must have:
+    Parameters are annotated attributes of the class; those without a default must be given. A `Vector` or
+    `Matrix` parameter takes any array of its shape, and binds the lengths that its shape names. The methods
+    below define what a program does; all are optional:
 
     ``init(self, v)``
         Runs on every vertex before superstep 0; writes ``v``.
     ``start(self, v)``
-        Which vertices superstep 0 runs, as a bool; all without it.
+        Whether ``v`` runs in superstep 0, a bool; without this method, all vertices run.
     ``active(self, v)``
-        Which vertices a superstep runs, as a bool, asked at its start.
+        Whether ``v`` runs in a superstep, a bool, evaluated at its start.
     ``visit(self, u, e, w)``
-        Runs per edge from u to w, first in a superstep; writes ``u``, ``e`` and ``w``; ``docs/visit.md``.
+        Runs per edge from u to w, first in each superstep; writes ``u``, ``e`` and ``w``; ``docs/visit.md``.
     ``gather(self, v, e, nbr)``
-        A value per edge in the directions `gather_edges`; its return annotation says how they combine:
-        ``-> gl.Sum[float]``. Reads only.
+        A value per edge in the directions `gather_edges`; the return annotation says how the values combine,
+        as in ``-> gl.Sum[float]``. Reads only.
     ``apply(self, v, total, message)``
-        Writes ``v``. Takes `total` if there is a gather, and `message` if scatter sends any; the
-        annotation of `message` says how several combine: ``message: gl.Min[float]``.
+        Writes ``v``. Takes `total` if there is a gather, and `message` if scatter sends messages; the
+        annotation of `message` says how several messages combine: ``message: gl.Min[float]``.
     ``scatter(self, v, e, nbr)``
         Runs per edge in the directions `scatter_edges`, after apply; writes ``e``, signals ``nbr``.
         Like ``apply`` it may signal any vertex by its id: ``self.signal(id, message)``.
     ``merge(self, a, b)``
-        One accumulator of two, where its parts do not combine one by one; see `Accumulator`.
+        Merges two accumulators into one, if parts do not combine one by one; see `Accumulator`.
     ``done(self)``
-        Whether to stop, after each superstep; plain Python, run once for all vertices.
+        Whether to stop, called after each superstep; plain Python, run once for all vertices.
 
-    A program of several `Phase` after one another names its methods in `phases` instead, and runs all of them
-    `repeat_phases` times where it says so. With ``precision =
-    gl.float32`` a class computes in float32, and ``float`` means float32 in its fields. Methods made by
-    `aggregator` are values over all vertices. ``docs/programs.md`` has the language.
+    A program with several `Phase` in sequence names its methods in `phases` instead, and runs all of them
+    `repeat_phases` times if that is set. With ``precision = gl.float32`` a class computes in float32, and
+    ``float`` means float32 in its fields. Methods made by `aggregator` are values over all vertices.
+    ``docs/programs.md`` describes the language.
 
     Raises
     ------
     UsageError
-        A parameter that is unknown, missing, not of its type or shape, or assigned once the instance is made.
+        A parameter is unknown, missing, of the wrong type or shape, or assigned after the instance is made.
 
     Examples
     --------

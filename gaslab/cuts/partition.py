@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 
 class Partition:
-    """A graph's edges in *k* parts, and how good that is; `gaslab.partition` makes one.
+    """A cut of a graph's edges into *k* parts, with its quality; `gaslab.partition` makes one.
 
     Attributes
     ----------
     strategy : str
-        The one that was named, or that was chosen.
+        The strategy that was named or chosen.
     k : int
     metrics : PartitionMetrics
         The figures of the cut.
     census : Census
-        What each part holds: edges, replicas, masters, what it sends and receives.
+        The contents of each part: edges, replicas, masters, and what it sends and receives.
     edges : Table
         One row per edge, sorted by source and target, with the graph's edge columns and ``part``.
     vertices : Table
-        One row per vertex, sorted by id: ``master``, the part of its master; ``replicas``, in how many parts
-        it is; ``parts``, a list of these. A vertex without edges is where its master is.
+        One row per vertex, sorted by id: ``master``, the part of its master; ``replicas``, the number of
+        parts it is in; ``parts``, a list of them. A vertex without edges is only in the part of its master.
     on : str
         ``"all"``, ``"root"`` or ``"local"``: where the tables are.
     """
@@ -68,14 +68,14 @@ class Partition:
         return self.edges.to_pandas()
 
     def plot(self) -> Figure:
-        """Return a matplotlib figure of the cut: its parts, their traffic, replicas by degree.
+        """Return a matplotlib figure of the cut: parts, their traffic, and replicas by degree.
 
         Not collective. Needs matplotlib: ``pip install 'gaslab[plot]'``.
 
         Raises
         ------
         UsageError
-            matplotlib is not there.
+            matplotlib is not installed.
         """
         need_matplotlib("plot()")
         from gaslab.cuts.pictures import draw_cut
@@ -84,7 +84,7 @@ class Partition:
 
     @collective()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the cut (collective); rows are sorted by source and target, the same on any number of ranks.
+        """Write the cut (collective), sorted by source and target, the same on any number of ranks.
 
         Parameters
         ----------
@@ -92,12 +92,12 @@ class Partition:
             ``DIR/``: a file of edges per part, a table of the vertices, and a manifest. ``NAME.tsv``,
             ``.csv``, ``.gz`` or not, or ``NAME.parquet``: the edges with their parts.
         force : bool
-            Whether what is there is replaced.
+            Whether to replace existing files.
 
         Raises
         ------
         UsageError
-            The name says no format, the file is there, or pyarrow is not.
+            The name has no known format, the file exists, or pyarrow is missing.
         """
         name, force = arguments.path("path", path), arguments.flag("force", force)
         comm = self.graph.comm
@@ -126,9 +126,9 @@ def partition(
     bandwidth: float = BANDWIDTH,
     on: str = "all",
 ) -> Partition:
-    """Cut a graph's edges into *k* parts and say how good the cut is (collective); the graph stays as it is.
+    """Cut a graph's edges into *k* parts and evaluate the cut (collective); the graph is not changed.
 
-    The number of parts need not be that of ranks. The graph is cut by `random` as well, to compare.
+    *k* need not be the number of ranks. The graph is also cut by `random`, for comparison.
 
     Parameters
     ----------
@@ -136,23 +136,23 @@ def partition(
     k : int
         Number of parts, at least 1.
     strategy : str, optional
-        The vertex-cut, by default a quick one that suits the graph and *k*; ``docs/partitioning.md`` has them
-        all. Options may follow the name, as in ``"hep:tau=10,vertex_balance=1.2"``.
+        The vertex-cut, by default a quick one chosen for the graph and *k*; ``docs/partitioning.md`` lists
+        them all. Options may follow the name, as in ``"hep:tau=10,vertex_balance=1.2"``.
     refine : int
-        Passes of refinement after it, for which all edges are brought to rank 0.
+        Number of refinement passes after it, for which all edges are brought to rank 0.
     bytes_per_replica : int
-        Bytes of one value of a vertex, which travels from a mirror to its master to be gathered, and back to
-        the mirror: for the predicted bytes of a superstep.
+        Bytes of one vertex value, which travels from a mirror to its master in a gather and back to the
+        mirror; used to predict the bytes of a superstep.
     bandwidth : float
-        Bytes a second into or out of a part: for the supersteps after which the cut pays.
+        Bytes per second into or out of a part; used to predict after how many supersteps the cut pays off.
     on : {"all", "root", "local"}
-        Where the tables go: to every rank, to rank 0, or each rank's own share.
+        Which ranks get the tables: every rank, rank 0, or each rank its own share.
 
     Raises
     ------
     UsageError
-        *k* is below 1, there is no such strategy, or it returns no part for each edge; the graph has an edge
-        column ``part``; the tables would not fit into memory.
+        *k* is below 1, the strategy does not exist, or it does not return a part for each edge; the graph has
+        an edge column ``part``; the tables would not fit into memory.
 
     Examples
     --------

@@ -14,26 +14,26 @@ SCHEDULERS = ("fifo", "priority", "sweep", "random")
 
 @dataclass(frozen=True)
 class Sync:
-    """Supersteps that all ranks take together; ``engine="sync"`` for short, and the default."""
+    """The synchronous engine: all ranks take each superstep together; ``engine="sync"``, the default."""
 
     name: ClassVar[str] = "sync"
 
 
 @dataclass(frozen=True)
 class Async:
-    """No supersteps: a vertex runs when its turn comes; ``engine="async"`` for short.
+    """The asynchronous engine: no supersteps, a vertex runs when its turn comes; ``engine="async"``.
 
     See ``docs/asynchronous.md``.
 
     Parameters
     ----------
     scheduler : {"fifo", "priority", "sweep", "random"}, optional
-        The order of vertices; by default priority where signals have one, else fifo.
+        The order in which vertices run; by default "priority" if signals have a priority, else "fifo".
     consistency : {"relaxed", "serialisable"}
-        Whether adjacent vertices may run at once: "relaxed" lets them.
+        Whether adjacent vertices may run at once: "relaxed" allows it.
     max_updates : int, optional
-        Begin no further vertex once so many have run; several ranks may run up to a fortieth and 500 a rank
-        more.
+        Start no further vertex once this many updates have run; several ranks may exceed it by up to a
+        fortieth plus 500 per rank.
 
     Raises
     ------
@@ -61,14 +61,14 @@ class Async:
 
 @dataclass(frozen=True)
 class Stale:
-    """Supersteps in which a rank may read values of the others that are some supersteps old.
+    """The stale synchronous engine: a rank may read values of other ranks that are some supersteps old.
 
     See ``docs/staleness.md``.
 
     Parameters
     ----------
     staleness : int
-        How many supersteps old; with 0 the answer is that of `Sync`.
+        How many supersteps old values may be; with 0 the answer is that of `Sync`.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class Stale:
 
 @dataclass(frozen=True)
 class Reference:
-    """The class as plain Python on one rank, for debugging: ``engine="reference"``."""
+    """The reference engine: the class as plain Python on one rank, for debugging; ``engine="reference"``."""
 
     name: ClassVar[str] = "reference"
 
@@ -101,7 +101,7 @@ NAMED: dict[str, Engine] = {"sync": Sync(), "async": Async(), "reference": Refer
 
 
 def engine_of(value: Any) -> Engine:
-    """Return the engine that ``engine=`` means; raises UsageError."""
+    """Return the engine for the value of ``engine=``; raises UsageError."""
     if isinstance(value, Engine):
         return value
     if isinstance(value, str) and value == Stale.name:

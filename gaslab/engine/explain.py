@@ -40,11 +40,11 @@ class Explanation:
     fields : list of dict
         name, of ("Vertex" or "Edge"), storage, default, read_by, written_by.
     travels : list of dict
-        what, to, why, bytes (of a vertex's value; of each element of a list), and with a graph: values (how
+        what, to, why, bytes (per value of a vertex; per element of a list), and with a graph: values (how
         many are sent if all vertices are active).
     edge_loops : list of dict
         method, line, text, rounds: the loops that run for each edge (over the elements of a vector, say), and
-        how often each goes round; None where only a run knows.
+        the number of rounds of each; None if it is known only in a run.
     code : dict of str to list of (line, user's text, C text)
         By method.
     """
@@ -84,13 +84,13 @@ class Explanation:
 
 @collective()
 def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = None) -> Explanation:
-    """Show a program's fields, the values sent between ranks and why, and its lines with the C made of them.
+    """Show a program's fields, the values sent between ranks and why, and the C code of each of its lines.
 
     Parameters
     ----------
     program : class or instance of VertexProgram
     graph : Graph, optional
-        Also count the values sent on this graph, cut as it is (then collective).
+        Also count the values sent on this graph with its current cut (then collective).
 
     Examples
     --------

@@ -62,15 +62,15 @@ class Prepared:
 
 
 class Job:
-    """A program that is ready to run on a graph, as often as wanted; `gaslab.prepare` makes one.
+    """A program that is ready to run on a graph any number of times; `gaslab.prepare` makes one.
 
-    It holds memory of the graph's size until it is closed: ``with gl.prepare(...) as job:``. After an error
-    or a timeout it can be run again, on one rank after Ctrl-C, too.
+    It holds memory of the graph's size until it is closed: ``with gl.prepare(...) as job:``. It can be run
+    again after an error or a timeout, and on one rank also after Ctrl-C.
 
     Attributes
     ----------
     program : VertexProgram
-        With the parameters of a run that is given none.
+        Its parameters are the defaults of a run.
     graph : Graph
     """
 
@@ -97,30 +97,30 @@ class Job:
         max_iterations: int | None = None,
         **parameters: Any,
     ) -> Result:
-        """Run the program once; collective, as `gaslab.run` with the same arguments.
+        """Run the program once (collective), as `gaslab.run` with the same arguments.
 
         Parameters
         ----------
         init, start
-            As of `gaslab.run`. A result must be of a run on this graph.
+            As for `gaslab.run`. A result must be from a run on this graph.
         seed, max_iterations : int, optional
-            In place of those given to `gaslab.prepare`.
+            Override those given to `gaslab.prepare`.
         **parameters
-            Parameters of the program, in place of those of its instance. One that is the length of a field
-            makes other machine code, which is kept, too. A parameter called ``seed`` or ``max_iterations``
-            goes before the argument of that name.
+            Parameters of the program, overriding those of its instance. A new value for the length of a field
+            compiles new machine code, which is kept, too. A parameter called ``seed`` or ``max_iterations``
+            takes precedence over the argument of that name.
 
         Returns
         -------
         Result
-            Its ``metrics["seconds"]`` count this run alone.
+            Its ``metrics["seconds"]`` are those of this run alone.
 
         Raises
         ------
         UsageError
-            The job is closed or is running; an argument is wrong; ``init=`` is a result of another graph.
+            The job is closed or is running; an argument is invalid; ``init=`` is a result of another graph.
         ExecutionError, TimeoutExpired, VertexNotFound, KeyboardInterrupt
-            As of `gaslab.run`.
+            As for `gaslab.run`.
 
         Examples
         --------
@@ -178,7 +178,7 @@ class Job:
         return [self.answer({**of_all, **{name: row.pop(name) for name in own}}, row) for row in rows]
 
     def close(self) -> None:
-        """Free the memory of the job, which cannot be run any more; results stay. Not collective."""
+        """Free the memory of the job, which cannot be run again; results stay valid. Not collective."""
         self._prepared, self._exchange, self._state = {}, None, State.CLOSED
 
     def __enter__(self) -> Job:
@@ -200,7 +200,7 @@ class Job:
     # ---- one run -----------------------------------------------------------------------------------
 
     def ready(self) -> Job:
-        """Compile the program, so that its errors come now (collective)."""
+        """Compile the program, so that its errors are raised now (collective)."""
         if not isinstance(self._options.engine, Reference):
             self._of_shapes(self.program, self._options)
         return self

@@ -39,60 +39,61 @@ def run(
     timeline: str | os.PathLike[str] | None = None,
     edges: bool = False,
 ) -> Result:
-    """Run a vertex program on a graph; collective, every rank gets the answer.
+    """Run a vertex program on a graph (collective); every rank gets the answer.
 
     Parameters
     ----------
     program : VertexProgram
-        An instance: the class with its parameters.
+        An instance of the program class, which holds its parameters.
     graph : Graph
         Never changed.
     max_iterations : int, optional
-        Supersteps at most. Needed for a program that neither signals nor has ``done``.
+        Maximum number of supersteps. Required for a program that neither signals nor has ``done``.
     engine : {"sync", "async", "reference"} or Sync, Async or Stale
-        `gaslab.Async` runs without supersteps; `gaslab.Stale` lets a rank read values some supersteps old;
-        ``"reference"`` runs the class as plain Python on one rank, for debugging. A word is short for an
-        engine without options.
+        `gaslab.Async` runs without supersteps; `gaslab.Stale` lets a rank read values that are some
+        supersteps old; ``"reference"`` runs the class as plain Python on one rank, for debugging. A string
+        stands for an engine with its default options.
     strategy : str, optional
-        Short for ``graph.partitioned(strategy)``.
+        The vertex-cut; short for ``graph.partitioned(strategy)``.
     threads : int, optional
-        Threads of each rank; by default OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else the usable
-        cores divided by the ranks on this machine.
+        Threads per rank; by default OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else the usable cores divided
+        by the number of ranks on this machine.
     init : mapping, Result or path, optional
-        Vertex fields to start from: field name to a dict by vertex id, an array in the order of the
-        sorted ids, one number, or a file that `Result.save` wrote. A result, or such a file, gives all its
-        fields that the program has. ``init()`` does not overwrite them.
+        Initial values of vertex fields: field name to a dict by vertex id, an array in the order of the
+        sorted ids, one number, or a file written by `Result.save`. A result, or such a file, sets all fields
+        that it shares with the program. ``init()`` does not overwrite them.
     start : iterable of vertex ids, or mapping, optional
-        The vertices that run in superstep 0, in place of those of the method ``start``; a mapping also gives
-        each its message.
+        The vertices that run in superstep 0, overriding the method ``start``; a mapping also gives each
+        vertex its message.
     columns : mapping, optional
         Edge or vertex field name to the graph's column; None leaves the field at its default.
     seed : int
-        Seeds all random numbers of the program: the same seed gives the same draws on any ranks and threads.
+        Seed of all random numbers of the program: a seed gives the same draws on any number of ranks and
+        threads.
     compile : {"auto", "require", "never"}
         Whether a missing C compiler is a warning (the program runs interpreted) or an error.
     precision : {"float64", "float32"}, optional
-        What the program computes in, in place of its class's ``precision``; see ``docs/programs.md``.
+        Arithmetic precision, overriding the class's ``precision``; see ``docs/programs.md``.
     timeout : float, optional
         Seconds of computation (a first compilation does not count) after which the run raises TimeoutExpired,
-        also in the middle of a method, naming vertex and line; as Ctrl-C raises KeyboardInterrupt. See
-        ``docs/programs.md``.
+        even in the middle of a method, and names the vertex and line; Ctrl-C raises KeyboardInterrupt in the
+        same way. See ``docs/programs.md``.
     progress : bool, "lines" or function
-        Show supersteps on stderr, or with ``engine="async"`` the figures of the last moment. "lines": as
-        lines of the log "gaslab", one in ten seconds. A function gets every row of the history as it
-        comes and returns what to show beside their number.
+        Show supersteps on stderr, or with ``engine="async"`` the latest figures. "lines": as lines of the log
+        "gaslab", one every ten seconds. A function gets each row of the history as it is made and returns
+        what to show beside the number of supersteps.
     on : {"all", "root", "local"}
         Which ranks get the answer.
     trace : vertex id, or iterable of them, optional
-        Vertices whose course ``result.trace`` shows, superstep by superstep: with ``engine="reference"``
-        every call of a method, else the values at the vertex before and after.
+        Vertices that ``result.trace`` follows, superstep by superstep: with ``engine="reference"`` every call
+        of a method, otherwise the values at the vertex before and after.
     timeline : path, optional
-        Write a timeline of every rank there, for https://ui.perfetto.dev or chrome://tracing; see
-        ``docs/timeline.md``. A file of that name is replaced.
+        Write a timeline of every rank to this file, for https://ui.perfetto.dev or chrome://tracing; see
+        ``docs/timeline.md``. An existing file is replaced.
     edges : bool
-        Exchange the edge table of several ranks, so that ``result.edges`` can be read; else
-        ``result.collect_edges()`` does it later. On one rank it can be read without, for as long
-        as the graph is in memory.
+        Exchange the edge table between ranks, so that ``result.edges`` can be read; otherwise
+        ``result.collect_edges()`` does it later. On one rank the table can be read without this, as long as
+        the graph is in memory.
 
     Returns
     -------
@@ -141,20 +142,20 @@ def prepare(
     on: str = "all",
     edges: bool = False,
 ) -> Job:
-    """Prepare a vertex program for many runs on a graph; collective.
+    """Prepare a vertex program for many runs on one graph (collective).
 
-    A run of a job spares what does not change: reading and compiling the class, cutting the graph, planning
-    the messages between ranks. On small graphs that is most of `gaslab.run`.
+    A job does once what does not change between runs: reading and compiling the class, cutting the graph,
+    planning the messages between ranks. On small graphs that is most of the time of `gaslab.run`.
 
     Parameters
     ----------
     program : VertexProgram
-        An instance; its parameters are those of a run that names no others. What its methods read of the
-        module, numbers as well as functions, is read now; the content of arrays when a run begins.
+        An instance; its parameters are the defaults of every run. Numbers and functions of the module that
+        its methods use are read now; the contents of arrays when a run begins.
     graph : Graph
         Never changed.
     max_iterations, engine, strategy, threads, columns, seed, compile, precision, timeout, progress, on, edges
-        As of `gaslab.run`, for every run. The timeout is that of each.
+        As for `gaslab.run`, for every run. The timeout applies to each run.
 
     Returns
     -------

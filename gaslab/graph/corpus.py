@@ -36,35 +36,36 @@ def read_corpus(
     strategy: str | None = None,
     comm: Any = None,
 ) -> Graph:
-    """Read a corpus: the bipartite graph of documents and words, with the edge column ``count`` (collective).
+    """Read a corpus as a bipartite graph of documents and words, with the edge column ``count`` (collective).
 
     Each rank parses its own byte range of a plain file, or its own files of a folder; a gzip file is read by
-    one. ``docs/corpora.md`` has the formats.
+    one rank. ``docs/corpora.md`` has the formats.
 
     Parameters
     ----------
     path : path, glob, or sequence of them
-        Files, or a folder, of which each file is a document of plain text.
+        Files, or a folder in which each file is a document of plain text.
     format : {"auto", "bagofwords", "ldac", "svmlight", "matrixmarket", "text", "edges"}
-        What the files are: UCI's ``docword``, lda-c, SVMlight, a matrix with a row for each document, a
-        document a line, or a line for each document and word with the count in a further field if there is
-        one. "auto" looks at names and first lines.
+        The file format: UCI's ``docword``, lda-c, SVMlight, a matrix with a row for each document, one
+        document per line, or one line per document and word with the count in an optional further field.
+        "auto" looks at names and first lines.
     vocabulary : path, optional
-        A file with a word a line, for the formats that number words: word 1 of a bag of words, of a
-        matrix or of SVMlight is that of line 1; of lda-c, and of SVMlight with a word 0, it is word 0.
-        Without it the ids of words are their numbers.
+        A file with one word per line, for the formats that number words: line 1 is word 1 of a bag of words,
+        of a matrix or of SVMlight, and word 0 of lda-c and of SVMlight with a word 0. Without it the ids of
+        words are their numbers.
     stop_words : "english", path of a file with a word a line, or sequence of str, optional
-        Words that are left out, as they are written and in lower case.
+        Words to leave out, as written and in lower case.
     min_df, max_df : int or float
-        Words in fewer and in more documents are left out; an int is a number of documents, a float from 0 to
-        1 a share of all, empty ones included. By default none are, and words of a vocabulary without tokens
-        stay.
+        Words in fewer or more documents than this are left out; an int is a number of documents, a float from
+        0 to 1 a share of all documents, including empty ones. By default no words are left out, and
+        vocabulary words without tokens stay.
     columns : mapping or sequence of str, optional
-        As for `gaslab.read_graph`, of an edge list: ``{"count": "n"}`` names the field of counts, by default
+        As for `gaslab.read_graph`, for an edge list: ``{"count": "n"}`` names the field of counts, by default
         ``count``, the third field, or the only further one. ``{"count": None}``: each entry is one token, in
         any format.
     ids, comments, delimiter, header, on_bad_line, max_bad_lines
-        As for `gaslab.read_graph`, of an edge list.
+        As for `gaslab.read_graph`, for an edge list.
+
     strategy : str, optional
         The vertex-cut; see `gaslab.partitioning.strategies`.
     comm : Comm or mpi4py communicator, optional
@@ -73,19 +74,19 @@ def read_corpus(
     Returns
     -------
     Graph
-        Documents are left vertices, also those without words, words right ones; an edge for each entry of
-        the input leads from the document to the word, and its ``count`` (int64, 1 and more) is its number of
-        tokens. The ids of documents are their numbers from 1 on, of files in a folder their paths in it, of
-        an edge list those in it.
+        Documents, including those without words, are left vertices; words are right vertices. Each entry of
+        the input is an edge from the document to the word, whose ``count`` (int64, at least 1) is its number
+        of tokens. The ids of documents are their numbers, from 1; for files in a folder, their paths in it;
+        for an edge list, the ids in it.
 
     Raises
     ------
     InputError
-        A file that is missing, damaged, not UTF-8 or in a format that is not read; a line that is bad, a
-        count that is no whole number from 1 on, a word beyond the vocabulary: with file, line and text. A
-        corpus without documents.
+        A file is missing, damaged, not UTF-8 or in an unsupported format; a line is bad, a count is not a
+        whole number of at least 1, or a word is beyond the vocabulary: the error names file, line and text.
+        The corpus has no documents.
     UsageError
-        Arguments that cannot be or do not fit the input; no word is left.
+        Arguments are invalid or do not fit the input; no word is left.
 
     Examples
     --------
@@ -126,39 +127,40 @@ def corpus_from(
     strategy: str | None = None,
     comm: Any = None,
 ) -> Graph:
-    """Return the corpus of data in memory, as `gaslab.read_corpus` returns that of files (collective).
+    """Return the corpus for data in memory, as `gaslab.read_corpus` does for files (collective).
 
     Parameters
     ----------
     data : SciPy sparse matrix or array, 2-D array, pandas.DataFrame, or sequence of str
-        Counts with a row for each document and a column for each word, as CountVectorizer gives them; a row
-        for each document and word; or texts, each a document, cut into words as the lines of a file are.
+        Counts with a row for each document and a column for each word, as from CountVectorizer; a frame with
+        a row for each document and word; or texts, one per document, split into words like the lines of a
+        file.
     vocabulary : sequence of str, or mapping of str to int, optional
-        Of a matrix: the word of every column, as ``get_feature_names_out()`` and ``vocabulary_`` of a
-        CountVectorizer have them. Without it the ids of words are the columns, from 0 on.
+        For a matrix: the word of each column, like ``get_feature_names_out()`` and ``vocabulary_`` of a
+        CountVectorizer. Without it the ids of words are the columns, from 0.
     document, word, count : str
-        The columns of a frame. *count* is None, or the frame has no ``count``: each row is one token.
+        The columns of a frame. If *count* is None, or the frame has no ``count``, each row is one token.
     stop_words, min_df, max_df
         As for `gaslab.read_corpus`.
     rows : {"same", "parts", "root"}
-        Every rank passes the same data; or each its own documents (rows of a matrix and texts are numbered
-        one rank after the other); or rank 0 all and the others anything.
+        Every rank passes the same data; or each rank its own documents (rows of a matrix and texts are
+        numbered rank by rank); or rank 0 all data and the other ranks anything.
     strategy : str, optional
     comm : Comm or mpi4py communicator, optional
 
     Returns
     -------
     Graph
-        As of `gaslab.read_corpus`. The ids of documents are the rows of the matrix or the places of the
-        texts, from 0 on, or those in the frame. Counts of 0 are no tokens; counts that are not whole are
-        rounded, with one warning.
+        As for `gaslab.read_corpus`. The ids of documents are the rows of the matrix or the positions of the
+        texts, from 0, or those in the frame. Counts of 0 are no tokens; fractional counts are rounded, with
+        one warning.
 
     Raises
     ------
     InputError
-        A count that is negative, nan or above 2**31 - 1; a corpus without documents.
+        A count is negative, nan or above 2**31 - 1; the corpus has no documents.
     UsageError
-        Data of another kind, a vocabulary of another length, ranks that disagree, no word is left.
+        The data are of another type, the vocabulary has the wrong length, ranks disagree, or no word is left.
 
     Examples
     --------

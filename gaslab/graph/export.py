@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class Export(StoredGraph):
-    """The methods that turn a `gaslab.Graph` into a graph of another library, the whole of it on every rank.
+    """The methods that convert a `gaslab.Graph` to other libraries; every rank gets the whole graph.
 
-    Edges come by source and target, in the order of the ids; parallel edges keep their order.
+    Edges are sorted by source and target, in the order of the ids; parallel edges keep their order.
     """
 
     @collective()
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a frame with a row for each edge: ``source``, ``target``, and the edge columns (collective).
+        """Return a DataFrame with a row per edge: ``source``, ``target`` and the edge columns (collective).
 
-        A column of arrays has a column for each element, ``x[0]``, ``x[1]``, ...; lists stay lists. Vertices
-        without edges are not in it.
+        A column of arrays becomes a column for each element, ``x[0]``, ``x[1]``, ...; lists stay lists.
+        Vertices without edges are not included.
 
         Examples
         --------
@@ -57,21 +57,21 @@ class Export(StoredGraph):
 
     @collective()
     def to_scipy(self, weight: str | None = None) -> scipy.sparse.csr_array:
-        """Return the matrix of the graph, with a row and a column for each vertex, by id (collective).
+        """Return the adjacency matrix, with a row and a column for each vertex, by id (collective).
 
-        Entry (i, j) is the sum over the edges that lead from vertex i to vertex j, whose ids
-        ``graph.ids.lookup([i, j])`` has. Without direction the matrix is symmetric, and a self-loop counts
-        once. A bipartite graph has a row for each left vertex and a column for each right one.
+        Entry (i, j) is the sum over the edges from vertex i to vertex j, whose ids are ``graph.ids.lookup([i,
+        j])``. For an undirected graph the matrix is symmetric, and a self-loop counts once. A bipartite graph
+        has a row for each left vertex and a column for each right one.
 
         Parameters
         ----------
         weight : str, optional
-            The edge column that is summed; by default each edge counts 1.
+            The edge column to sum; by default each edge counts 1.
 
         Raises
         ------
         UsageError
-            There is no such column, or it has arrays or lists; an edge of a bipartite graph leads from right
+            The column does not exist, or has arrays or lists; an edge of a bipartite graph leads from right
             to left.
 
         Examples
@@ -102,15 +102,15 @@ class Export(StoredGraph):
 
     @collective()
     def to_networkx(self) -> networkx.Graph:
-        """Return the graph as NetworkX has it (collective): of its class for directions and parallel edges.
+        """Return a NetworkX graph (collective), of the class for its directions and parallel edges.
 
-        Nodes are the ids, in their order, with the vertex columns; edges have the edge columns. A node of a
-        bipartite graph has its side as ``bipartite``, 0 or 1.
+        Nodes are the ids, in order, with the vertex columns; edges have the edge columns. Nodes of a
+        bipartite graph have their side as ``bipartite``, 0 or 1.
 
         Raises
         ------
         UsageError
-            An id is on both sides of a bipartite graph: NetworkX would take the two vertices for one.
+            An id is on both sides of a bipartite graph: NetworkX would treat the two vertices as one.
 
         Examples
         --------

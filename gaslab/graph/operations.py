@@ -25,12 +25,12 @@ KEYS = ("id", "side", "source", "target")
 
 
 class Operations(StoredGraph):
-    """The methods of `gaslab.Graph` that answer with columns, sets, numbers or other graphs.
+    """The methods of `gaslab.Graph` that return columns, sets, numbers or other graphs.
 
-    All are collective and change nothing. A function argument is a plain ``def``; it is compiled, so it
-    is written in the language of programs and may call helpers and use constants of its module. A function of
+    All are collective and change nothing. A function argument is a plain ``def``; it is compiled, so it is
+    written in the language of programs and may call helpers and use constants of its module. A function of
     vertices takes ``v``, with the graph's vertex columns as fields and ``id``, ``degree``, ``in_degree``,
-    ``out_degree``, ``side``; one of edges takes ``(source, e, target)``.
+    ``out_degree``, ``side``; a function of edges takes ``(source, e, target)``.
     """
 
     # ---- vertex columns
@@ -44,28 +44,28 @@ class Operations(StoredGraph):
         default: Mapping[str, Any] | float | int | bool | None = None,
         rows: str = "same",
     ) -> Self:
-        """Return this graph with the columns of a table of vertices, joined by id.
+        """Return this graph with columns from a table of vertices, joined by id.
 
         Parameters
         ----------
         table : mapping, DataFrame, Table or path
-            Columns by name, one of them ``"id"`` (of a DataFrame without it, the index); or a file as
-            `read_vertices` reads. Rows of ids that are not in the graph are left out. In a bipartite graph
-            a column ``"side"`` says the side; without, the ids are left ones but for `right`.
+            Columns by name, one of them ``"id"`` (for a DataFrame without it, the index); or a file as read
+            by `read_vertices`. Rows whose ids are not in the graph are ignored. In a bipartite graph a column
+            ``"side"`` gives the side; without it, ids are on the left unless made by `right`.
         columns : sequence of str, optional
-            The columns to keep, which hold numbers or bools; by default all that do: columns of text are left
-            out, which the log says.
+            The columns to keep, which must be numeric or bool; by default all of these: text columns are left
+            out, with a note in the log.
         default : number, or mapping of column to number, optional
-            For vertices that have no row; without it every vertex must have one.
+            The value for vertices without a row; by default every vertex must have one.
         rows : {"same", "parts", "root"}
-            Whether every rank passes the whole table, its own part, or rank 0 all.
+            Every rank passes the whole table; or each rank its own part; or rank 0 the whole table.
 
         Raises
         ------
         InputError
-            A vertex without a row, or with two; an id or a value that is missing.
+            A vertex has no row, or two; an id or a value is missing.
         UsageError
-            A column that is not of numbers or bools, or not there; two columns of one name.
+            A column is not numeric or bool, or does not exist; two columns have the same name.
 
         Examples
         --------
@@ -79,7 +79,7 @@ class Operations(StoredGraph):
 
     @collective()
     def with_degrees(self) -> Self:
-        """Return this graph with the vertex column ``degree``; if directed, also those of both directions.
+        """Return this graph with the vertex column ``degree``; if directed, also in- and out-degrees.
 
         Examples
         --------
@@ -95,12 +95,12 @@ class Operations(StoredGraph):
 
     @collective()
     def vertices(self, which: Any = None) -> VertexSet:
-        """Return a set of vertices: of all, by ids, or those of which a function is true.
+        """Return a set of vertices: all, those with given ids, or those for which a function is true.
 
         Raises
         ------
         VertexNotFound
-            An id that is not in the graph.
+            An id is not in the graph.
 
         Examples
         --------
@@ -121,10 +121,10 @@ class Operations(StoredGraph):
 
     @collective()
     def neighbors(self, which: Any, direction: int = ALL) -> VertexSet:
-        """Return the vertices that an edge joins to one of a set (what `vertices` takes).
+        """Return the vertices that are joined by an edge to one of a set (what `vertices` takes).
 
-        *direction* is seen from the set: ``gl.OUT`` gives the targets of its out-edges, ``gl.IN`` the sources
-        of its in-edges. A member is in the answer only if an edge leads there.
+        *direction* is relative to the set: ``gl.OUT`` gives the targets of its out-edges, ``gl.IN`` the
+        sources of its in-edges. A member of the set is included only if an edge leads to it.
 
         Examples
         --------
@@ -140,10 +140,10 @@ class Operations(StoredGraph):
 
     @collective()
     def map_vertices(self, *functions: Any, **named: Any) -> Self:
-        """Return this graph with what functions give for each vertex as vertex columns.
+        """Return this graph with the values of functions of each vertex as vertex columns.
 
-        A column has the name of its function, or of the keyword; a column of that name is replaced. All
-        functions see the columns as they are before.
+        A column is named after its function or the keyword; an existing column of that name is replaced. All
+        functions see the columns as they were before.
 
         Examples
         --------
@@ -159,9 +159,9 @@ class Operations(StoredGraph):
 
     @collective()
     def map_edges(self, *functions: Any, **named: Any) -> Self:
-        """Return this graph with what functions of ``(source, e, target)`` give as edge columns.
+        """Return this graph with the values of functions of ``(source, e, target)`` as edge columns.
 
-        Where edges have no direction, *source* is the first end in the input.
+        In an undirected graph, *source* is the first end in the input.
 
         Examples
         --------
@@ -177,10 +177,10 @@ class Operations(StoredGraph):
 
     @collective()
     def map_reduce_vertices(self, function: Any, combine: str = "sum") -> Any:
-        """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all vertices.
+        """Return the sum (or ``"min"``, ``"max"``) of a function over all vertices.
 
-        The sum of bools is how many are true. Of no vertices the least and the largest are None. Sums of
-        floats depend, in their last digits, on the cut.
+        The sum of bools is the number of true values. Without vertices, the minimum and maximum are None.
+        Sums of floats depend on the cut in their last digits.
 
         Examples
         --------
@@ -196,7 +196,7 @@ class Operations(StoredGraph):
 
     @collective()
     def map_reduce_edges(self, function: Any, combine: str = "sum") -> Any:
-        """Return the sum (or ``"min"``, ``"max"``) of what a function gives for all edges.
+        """Return the sum (or ``"min"``, ``"max"``) of a function over all edges.
 
         Examples
         --------
@@ -211,10 +211,10 @@ class Operations(StoredGraph):
 
     @collective()
     def fold_vertices(self, function: Any, merge: Any) -> Any:
-        """Return what a function gives for all vertices, joined by *merge* of two values.
+        """Return the values of a function over all vertices, reduced by *merge* of two values.
 
-        *merge* must commute and associate: the values are joined pair by pair, in an order that depends on
-        the cut. None of no vertices.
+        *merge* must be commutative and associative: values are merged pair by pair, in an order that depends
+        on the cut. Without vertices, the result is None.
 
         Examples
         --------
@@ -232,22 +232,22 @@ class Operations(StoredGraph):
 
     @collective()
     def fold_edges(self, function: Any, merge: Any) -> Any:
-        """As `fold_vertices`, of a function of ``(source, e, target)``."""
+        """As `fold_vertices`, for a function of ``(source, e, target)``."""
         return transform.folded(self, transform.of_edges(self, function), merge)
 
     # ---- other graphs
 
     @collective()
     def subgraph(self, vertices: Any = None, *, edges: Any = None) -> Self:
-        """Return the graph of some vertices, and of the edges between them.
+        """Return the subgraph of some vertices and the edges between them.
 
-        Ids stay what they are; columns are kept.
+        Ids and columns are kept.
 
         Parameters
         ----------
         vertices : what `vertices` takes; all by default
         edges : function of (source, e, target), optional
-            Only the edges of which it is true are kept; their ends stay in any case.
+            Keep only the edges for which it is true; vertices stay in any case.
 
         Examples
         --------
@@ -268,7 +268,7 @@ class Operations(StoredGraph):
 
     @collective()
     def reverse(self) -> Self:
-        """Return this graph with every edge turned round; columns are kept.
+        """Return this graph with every edge reversed; columns are kept.
 
         Examples
         --------
@@ -280,13 +280,13 @@ class Operations(StoredGraph):
 
     @collective()
     def to_undirected(self, parallel: str = "first") -> Self:
-        """Return this graph without directions; columns are kept.
+        """Return this graph as undirected; columns are kept.
 
         Parameters
         ----------
         parallel : {"first", "keep"}
-            Of several edges with the same two ends one stays, with its columns: the first of those that lead
-            from the vertex with the lower id to the higher one, else the first of the others. Or all stay.
+            "first": of several edges with the same two ends one stays, with its columns: the first of those
+            from the lower id to the higher, else the first of the others. "keep": all stay.
 
         Examples
         --------
@@ -300,17 +300,17 @@ class Operations(StoredGraph):
 
     @collective()
     def repeat_edges(self, column: str) -> Self:
-        """Return this graph with every edge as often as one of its columns says; columns are kept.
+        """Return this graph with every edge repeated by the count in one of its columns; columns are kept.
 
         Parameters
         ----------
         column : str
-            Edge column of whole numbers from 0, which leaves an edge out; the vertices stay.
+            Edge column of whole numbers, at least 0; an edge with 0 is left out, the vertices stay.
 
         Raises
         ------
         UsageError
-            There is no such column, or it has a value that is below 0, not whole or above 2**31 - 1.
+            The column does not exist, or has a value that is below 0, not whole or above 2**31 - 1.
 
         Examples
         --------

@@ -35,63 +35,64 @@ def read_graph(
     strategy: str | None = None,
     comm: Any = None,
 ) -> Graph:
-    """Read a graph from text with an edge per line: SNAP, TSV, CSV or blanks between fields (collective).
+    """Read a graph from an edge list: SNAP, TSV, CSV or fields separated by blanks (collective).
 
-    Or from a MatrixMarket coordinate file or a METIS file, whose vertices are 1 to n, or from a UCI bag of
-    words, a bipartite graph of documents and words; ``docs/graphs.md`` has what becomes of them. Each rank
-    parses its own byte range of a plain file, a gzip file is read by one.
+    Also reads MatrixMarket coordinate files and METIS files, whose vertices are 1 to n, and UCI bags of
+    words, bipartite graphs of documents and words; see ``docs/graphs.md``. Each rank parses its own byte
+    range of a plain file; a gzip file is read by one rank.
 
     Parameters
     ----------
     path : path, glob, or sequence of them
-        Files, a folder whose files are of one kind, or one that `gaslab.Graph.save` wrote.
+        Files, a folder of files of one format, or a folder written by `gaslab.Graph.save`.
     ids : {"auto", "int", "str"}
-        Whether vertex ids are integers from 0 to 2**63 - 1 or text; "auto" decides over all of the input.
+        Whether vertex ids are integers from 0 to 2**63 - 1 or text; "auto" decides from the whole input.
     columns : dict of str to position or header name, or sequence of names, optional
-        Further fields to keep as values of the edges; by default all that are numbers. Those named here must
-        be there and be numbers in every row. None in a dict leaves one out.
+        Further fields to keep as edge columns; by default all numeric ones. Fields named here must exist and
+        be numbers in every row. None in a dict leaves a field out.
     comments : str
         The characters that start a comment line.
     delimiter : str, optional
-        What is between fields: a punctuation character, the same one twice (``"::"``), or a name such as
-        ``"tab"``; by default found from the first lines.
+        The field separator: a punctuation character, the same one twice (``"::"``), or a name such as
+        ``"tab"``; by default detected from the first lines.
     header : bool, optional
-        Whether the first line names the fields; by default found from it and the lines behind it.
+        Whether the first line names the fields; by default detected from it and the lines after it.
     directed : bool, optional
-        False: each line is one edge between its two ends, in both directions. By default True for edge lists
-        and as the file says for the other formats; with True an undirected file's edges lead both ways.
+        False: each line is one edge between its two ends, in both directions. By default True for edge lists,
+        and as stated in the file for other formats; with True an undirected file gives edges in both
+        directions.
     bipartite : bool
-        True: the two columns are ids of two kinds of vertices, left ones (``v.side == 0``) and right ones.
-        A bag of words always is such a graph: documents are left, words right.
+        True: the two columns are ids of two kinds of vertices, left (``v.side == 0``) and right. A bag of
+        words is always bipartite: documents are left, words right.
     on_bad_line : {"error", "skip"}
     max_bad_lines : int, optional
-        With "skip": how many there may be.
+        With "skip": the number of bad lines allowed.
     drop_duplicates, drop_self_loops : bool
-        Leave out all but the first of parallel edges; edges from a vertex to itself.
+        Drop all but the first of parallel edges; drop edges from a vertex to itself.
     format : {"auto", "edges", "matrixmarket", "metis", "bagofwords"}
-        What the file is; "auto" looks at its name (``.mtx``; ``.graph``, ``.metis``; ``docword.*``) and its
+        The file format; "auto" looks at the name (``.mtx``; ``.graph``, ``.metis``; ``docword.*``) and the
         first lines.
     vocabulary : path, optional
-        Of a bag of words: a file of UTF-8 text with a word a line, as many as the head says and none twice.
-        The word of line k is the id of word k, which is the int k without a vocabulary.
+        For a bag of words: a UTF-8 text file with one word per line, as many as the header states and all
+        distinct. The word on line k is the id of word k, which is the int k without a vocabulary.
     strategy : str, optional
-        The vertex-cut; see `gaslab.partitioning.strategies`. By default, ``"auto:stateful=0"``, a quick one
-        that suits the graph and the number of ranks.
+        The vertex-cut; see `gaslab.partitioning.strategies`. By default ``"auto:stateful=0"``, a quick one
+        chosen for the graph and the number of ranks.
     comm : Comm or mpi4py communicator, optional
         The ranks; all of them by default.
 
     Raises
     ------
     InputError
-        A file is missing, cut short, without an edge or in a format that is not read, or a line is bad: file,
-        line and text are named.
+        A file is missing, truncated, without edges or in an unsupported format, or a line is bad; the error
+        names the file, line and text.
     UsageError
-        An option that is unknown, or that means nothing for the file's format.
+        An option is unknown, or does not apply to the file's format.
 
     Warns
     -----
     UserWarning
-        Columns are left out because they are text, or it is doubtful whether the first line is a header.
+        Columns are left out because they are text, or it is unclear whether the first line is a header.
 
     Examples
     --------
@@ -136,19 +137,19 @@ def load_graph(
     strategy: str | None = None,
     comm: Any = None,
 ) -> Graph:
-    """Start from a graph that `gaslab.Graph.save` or ``gaslab convert`` wrote into a folder (collective).
+    """Load a graph from a folder that `gaslab.Graph.save` or ``gaslab convert`` wrote (collective).
 
-    On as many ranks as the graph has parts each maps its part into memory: nothing is parsed or cut. On fewer
-    the parts are packed to the ranks, by their edges and what they exchange. On more, the edges are cut by
-    the strategy that they were cut by, and by *strategy* where that is another one.
+    If the number of ranks equals the number of parts, each rank maps its part into memory: nothing is parsed
+    or cut. On fewer ranks, the parts are packed onto the ranks by their edges and what they exchange. On more
+    ranks, or with a different *strategy*, the edges are cut again, by the saved strategy or by *strategy*.
 
     Parameters
     ----------
     path : path
-        The folder, which holds ``gaslab-graph.json``.
+        The folder that contains ``gaslab-graph.json``.
     columns : mapping or sequence of str, optional
-        The edge columns that are read, by default all: their names, or a mapping from the name that a column
-        is to have to the one it was saved with, None to leave it out.
+        The edge columns to read, by default all: their names, or a mapping from a column's new name to its
+        saved name, None to leave it out.
     strategy : str, optional
         The vertex-cut, by default the one that the graph was saved with.
     comm : Comm or mpi4py communicator, optional
@@ -157,9 +158,10 @@ def load_graph(
     Raises
     ------
     InputError
-        The folder is no saved graph, another version's, incomplete or damaged: the file is named.
+        The folder is not a saved graph, is from another version, incomplete or damaged; the error names the
+        file.
     UsageError
-        There is no such edge column or strategy.
+        The edge column or strategy does not exist.
 
     Examples
     --------

@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 
 class Saving(StoredGraph):
-    """How a `gaslab.Graph` is written to a folder, and made of one."""
+    """Write a `gaslab.Graph` to a folder, and make one from a folder."""
 
     @collective()
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the graph into a folder, from which `gaslab.load_graph` starts at once (collective).
+        """Write the graph to a folder that `gaslab.load_graph` loads quickly (collective).
 
         Everything is kept: vertices, ids, sides, direction, columns, and the cut, with a part for each rank.
-        ``docs/files.md`` has the format. The folder appears when it is complete.
+        ``docs/files.md`` has the format. The folder appears only when it is complete.
 
         Parameters
         ----------
         path : path
-            The folder, in a directory that all ranks see.
+            The folder, in a directory that all ranks can access.
         force : bool
-            Whether a graph that was saved there is replaced.
+            Whether to replace a graph that was saved there.
 
         Raises
         ------
         UsageError
-            The folder is there, or cannot be written; the ids are neither integers nor text.
+            The folder exists, or cannot be written; the ids are neither integers nor text.
         GaslabError
-            Writing failed, as on a full disk.
+            Writing failed, for example on a full disk.
 
         Examples
         --------

@@ -37,28 +37,29 @@ class Sources(StoredGraph):
         rows: str = "same",
         comm: Any = None,
     ) -> Self:
-        """Return the graph of the edges ``src[i] -> dst[i]`` (collective).
+        """Return the graph with the edges ``src[i] -> dst[i]`` (collective).
 
         Parameters
         ----------
-        src, dst : sequences of one length
-            Vertex ids: integers of 64 bits, or strings, or other hashable objects, which are equal to their
-            pickled copies and which every rank then keeps.
+        src, dst : sequences of equal length
+
+            Vertex ids: 64-bit integers, strings, or other hashable objects that equal their pickled copies,
+            which every rank then keeps.
         columns : dict of str to numbers or bools, one per edge, or arrays of them of one shape, or lists
             Values of the edges, for programs with edge fields.
         vertices : sequence of ids, optional
-            Further vertices, with or without edges; of a bipartite graph a pair, left and right.
+            Further vertices, with or without edges; for a bipartite graph a pair, left and right.
         directed : bool
             False: each row is one edge between its two ends, in both directions.
         bipartite : bool
-            True: *src* and *dst* are ids of two kinds of vertices, left ones (``v.side == 0``) and right
-            ones; 7 may be on both sides. See ``docs/graphs.md``.
+            True: *src* and *dst* are ids of two kinds of vertices, left (``v.side == 0``) and right; an id
+            such as 7 may be on both sides. See ``docs/graphs.md``.
         drop_duplicates, drop_self_loops : bool
-            Leave out all but the first of parallel edges; edges from a vertex to itself.
+            Drop all but the first of parallel edges; drop edges from a vertex to itself.
         strategy : str, optional
-            The vertex-cut; by default a quick one that suits the graph and the number of ranks.
+            The vertex-cut; by default a quick one chosen for the graph and the number of ranks.
         rows : {"same", "parts", "root"}
-            With several ranks: every rank passes the same rows, each its own part of them, or only
+            With several ranks: every rank passes the same rows, or each rank its own part of them, or only
             rank 0 passes any.
         comm : Comm or mpi4py communicator, optional
             The ranks; all of them by default.
@@ -90,12 +91,12 @@ class Sources(StoredGraph):
         rows: str = "same",
         comm: Any = None,
     ) -> Self:
-        """Return the graph of a NetworkX graph, whose nodes are the ids (collective).
+        """Return the graph for a NetworkX graph, whose nodes become the ids (collective).
 
         It is directed if *graph* is. Edge attributes that are numbers on every edge become edge columns, and
-        node attributes that are numbers on every node vertex columns (not with ``rows="parts"``); a warning
-        names those that are left out. With ``bipartite=True`` the node attribute ``bipartite`` says the side,
-        0 or 1, as NetworkX has it.
+        node attributes that are numbers on every node become vertex columns (not with ``rows="parts"``); a
+        warning names those that are left out. With ``bipartite=True`` the node attribute ``bipartite`` gives
+        the side, 0 or 1, as in NetworkX.
 
         Examples
         --------
@@ -126,12 +127,12 @@ class Sources(StoredGraph):
         rows: str = "same",
         comm: Any = None,
     ) -> Self:
-        """Return the graph of a square sparse matrix: entry (i, j) is the edge i -> j (collective).
+        """Return the graph for a square sparse matrix: entry (i, j) is the edge i -> j (collective).
 
-        Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight*
-        unless that is None. With ``directed=False`` the matrix must be symmetric, and (i, j) and
-        (j, i) are one edge. With ``bipartite=True`` the matrix may have any shape: row i is vertex i on the
-        left, column j vertex j on the right. Stored zeros are edges; entries stored twice are added.
+        Vertices are 0..n-1 whether or not they have entries; the entries become the column *weight* unless
+        *weight* is None. With ``directed=False`` the matrix must be symmetric, and (i, j) and (j, i) are one
+        edge. With ``bipartite=True`` the matrix may have any shape: row i is vertex i on the left, column j
+        vertex j on the right. Stored zeros are edges; entries stored twice are added.
 
         Examples
         --------
@@ -161,11 +162,11 @@ class Sources(StoredGraph):
         rows: str = "same",
         comm: Any = None,
     ) -> Self:
-        """Return the graph of a data frame with one row per edge (collective).
+        """Return the graph for a DataFrame with one row per edge (collective).
 
-        *source* and *target* name the columns of the ids, *columns* those to keep as values of the
-        edges (by default all that are numbers or bools). With ``bipartite=True`` sources and targets are ids
-        of two kinds.
+        *source* and *target* name the columns of ids, *columns* those to keep as edge columns (by default all
+        that are numeric or bool). With ``bipartite=True`` sources and targets are ids of two kinds of
+        vertices.
 
         Examples
         --------
@@ -186,7 +187,7 @@ class Sources(StoredGraph):
     def generate(
         cls, kind: str, *, seed: int = 0, strategy: str | None = None, comm: Any = None, **size: Any
     ) -> Self:
-        """Return a random graph: the same for a seed on any number of ranks (collective).
+        """Return a random graph, which is the same for a seed on any number of ranks (collective).
 
         *kind* is ``"rmat"``, ``"powerlaw"``, ``"grid"``, ``"erdos-renyi"``, ``"bipartite"`` or ``"corpus"``;
         *size* are that generator's own arguments (see `gaslab.ingest.generate.generate`).

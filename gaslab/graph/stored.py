@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class StoredGraph:
-    """The data of a `gaslab.Graph`, whose attributes are described there, and how it is built of edges."""
+    """The data of a `gaslab.Graph`, whose attributes are described there, and how it is built from edges."""
 
     def __init__(
         self,
@@ -75,18 +75,18 @@ class StoredGraph:
         load_seconds: float = 0.0,
         vertices: tuple[np.ndarray, Mapping[str, np.ndarray]] | None = None,
     ) -> Self:
-        """Return the graph of *edges*, which may be split over the ranks in any way (collective).
+        """Build a graph from *edges*, which may be split over the ranks in any way (collective).
 
         The arrays of *edges* are taken over and freed on the way. *vertices* are the global ids of some
-        vertices and the values of vertex columns for them; all ranks together have each vertex once.
+        vertices and the values of vertex columns for them; over all ranks each vertex appears once.
 
         Raises
         ------
         UsageError
-            No such strategy, one that returns no part for each edge, or more than 2**31 - 1 edges for one
-            rank.
+            The strategy does not exist or does not return a part for each edge, or one rank has more than
+            2**31 - 1 edges.
         InputError
-            More vertices than there is memory for, or than 2**31 - 1 for one rank.
+            There are more vertices than fit into memory, or more than 2**31 - 1 on one rank.
         """
         name, cut = strategies.find(strategy)
         comm = as_comm(comm)
@@ -131,15 +131,15 @@ class StoredGraph:
 
     @property
     def cut_by(self) -> str:
-        """The strategy, and what chose it, for people."""
+        """The strategy, and what chose it, as text."""
         by = self.strategy_chosen_by
         return self.strategy if by is None else f"{self.strategy} (chosen by {by.partition(':')[0]})"
 
     @collective()
     def partitioned(self, strategy: str) -> Self:
-        """Return this graph cut by another strategy (collective); itself where it is cut so already.
+        """Return this graph cut by another strategy (collective); itself if it already has that cut.
 
-        Columns go along; parallel edges keep their order.
+        Columns are kept; parallel edges keep their order.
         """
         if strategies.find(strategy)[0] in (self.strategy, self.strategy_chosen_by):
             return self
@@ -156,7 +156,7 @@ class StoredGraph:
         )  # fmt: skip
 
     def edges(self, on: str = "local") -> tuple[np.ndarray, np.ndarray]:
-        """Return the int64 global ids of the sources and targets of edges.
+        """Return the global ids (int64) of the sources and targets of edges.
 
         ``ids.lookup`` turns global ids into the user's own.
 
@@ -169,7 +169,7 @@ class StoredGraph:
         Raises
         ------
         UsageError
-            *on* is none of these.
+            *on* is another value.
         """
         arguments.choice("on", on, arguments.PLACES)
         src, dst = self.local.gid[self.local.in_neighbor], self.local.gid[self.local.targets()]
@@ -186,9 +186,9 @@ class StoredGraph:
 
     @collective()
     def check_column(self, name: str, minimum: float, finite: bool = False) -> None:
-        """Raise UsageError, on every rank, where an edge column has NaN or a value below *minimum*.
+        """Raise UsageError, on every rank, if an edge column has NaN or a value below *minimum*.
 
-        With *finite* also where it has an infinite one.
+        With *finite*, also if it has an infinite value.
         """
         values = self.edge_columns[name]
         if isinstance(values, RaggedColumn):
@@ -206,7 +206,7 @@ class StoredGraph:
     def bounds_here(self, name: str) -> tuple[float, float]:
         """Return the least and the largest value of an edge column on this rank (not collective).
 
-        Both are nan where one value is; of no edges they are inf and -inf. Kept.
+        Both are nan if any value is; without edges they are inf and -inf. The result is cached.
         """
         values = self.edge_columns[name]
 
@@ -219,7 +219,7 @@ class StoredGraph:
     def first_edge(self, found: tuple[int, Any] | None) -> tuple[str, Any] | None:
         """Return, on every rank, the edge that the first rank found, as text, and what it found (collective).
 
-        *found* is a slot and anything, None where this rank found nothing.
+        *found* is a slot and any value, or None if this rank found nothing.
         """
         own = None
         if found is not None:
@@ -235,7 +235,7 @@ class StoredGraph:
     def memory_bytes(self) -> int:
         """Return the bytes of this rank's part: vertices, edges, their columns and mirror lists.
 
-        Edges by source, and what is made of columns and kept, are included once a program has asked for them.
+        Edges by source, and data derived from columns and cached, are included once a program has used them.
         Not collective.
         """
         columns = (*self.edge_columns.values(), *self.vertex_columns.values())

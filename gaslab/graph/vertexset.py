@@ -16,16 +16,16 @@ from gaslab.replication.transfer import any_to_masters, deliver, to_mirrors
 
 
 class VertexSet:
-    """Some of the vertices of one graph; made by `Graph.vertices`.
+    """A set of vertices of one graph; made by `Graph.vertices`.
 
     ``a & b``, ``a | b``, ``a - b``, ``a ^ b`` and ``~a`` make new sets. These, ``id in a``, iterating and
-    comparing are collective; ``len(a)`` is not. Iterating gives the ids in their order.
+    comparing are collective; ``len(a)`` is not. Iterating yields the ids in order.
 
     Attributes
     ----------
     graph : Graph
     mask : bool array
-        For every master of this rank, in the order of `LocalGraph`, whether it is in the set.
+        Whether each master of this rank is in the set, in the order of `LocalGraph`.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class VertexSet:
     @classmethod
     @collective()
     def of_ids(cls, graph: StoredGraph, user_ids: Any) -> VertexSet:
-        """Return the set of the vertices named, the same on every rank (collective)."""
+        """Return the set of the named vertices, which are the same on every rank (collective)."""
         gids = graph.ids.find(list(user_ids) if isinstance(user_ids, (set, frozenset)) else user_ids)
         masters = graph.local.gid[: graph.local.num_masters]
         return cls(graph, np.isin(masters, gids))
@@ -115,7 +115,7 @@ class VertexSet:
 
     @collective()
     def on(self, graph: StoredGraph) -> VertexSet:
-        """Return this set on the same graph cut otherwise (collective)."""
+        """Return this set on the same graph with another cut (collective)."""
         if graph is self.graph:
             return self
         arguments.instance("graph", graph, type(self.graph), arguments.GRAPH)
@@ -126,7 +126,7 @@ class VertexSet:
 
     @collective()
     def neighbors(self, direction: int) -> VertexSet:
-        """Return the vertices across the edges of the set in *direction*; see `Graph.neighbors`."""
+        """Return the neighbours of the set over edges in *direction*; see `Graph.neighbors`."""
         direction = check_direction(direction)
         graph, local = self.graph, self.graph.local
         inside = to_mirrors(graph.comm, local, self.mask)

@@ -29,34 +29,34 @@ log = logging.getLogger("gaslab")
 def read_vertices(
     path: str | os.PathLike[str], *, columns: Sequence[str] | None = None, comm: Any = None
 ) -> Columns:
-    """Read a table of vertices: text, a header and a line per vertex; ``.parquet``; ``.npz`` (collective).
+    """Read a table of vertices from text with a header, ``.parquet`` or ``.npz`` (collective).
 
-    The fields of text are between tabs, or commas in a ``.csv``, else blanks; the file may be gzipped. The
-    first column holds ids. Columns of numbers become int64 or float64; ``true`` and ``false`` become bool.
-    Columns ``x[0]``, ``x[1]``, ... are one, ``x``. The other formats are as `Result.save` writes them.
-    Rank 0 reads, every rank gets the table.
+    Text has one line per vertex, with fields separated by tabs, or by commas in a ``.csv``, otherwise by
+    blanks; the file may be gzipped. The first column holds ids. Columns of numbers become int64 or float64;
+    ``true`` and ``false`` become bool. Columns ``x[0]``, ``x[1]``, ... become one column ``x``. The other
+    formats are those of `Result.save`. Rank 0 reads the file, every rank gets the table.
 
     Parameters
     ----------
     path : path
     columns : sequence of str, optional
-        The columns to keep, which hold numbers; by default all, but for those of text, of which a warning
-        says that they are left out. ``"id"`` and ``"side"`` always stay.
+        The columns to keep, which must be numeric; by default all numeric columns, with a warning about text
+        columns that are left out. ``"id"`` and ``"side"`` always stay.
     comm : Comm, optional
 
     Returns
     -------
     dict of str to list or array
-        ``"id"`` with the ids, as text where the file is text, then every column by its name; for
+        ``"id"`` with the ids, as text if the file is text, then every column by name; for
         `Graph.with_vertices`.
 
     Raises
     ------
     InputError
-        The file cannot be read, has no header or a line with too few or too many fields, or a column that
-        is numbers in some rows alone.
+        The file cannot be read, has no header, a line with too few or too many fields, or a column that is
+        numeric only in some rows.
     UsageError
-        The file has no column of such a name.
+        The file has no column of that name.
 
     Examples
     --------

@@ -32,21 +32,21 @@ def generate(
     threads: int | None = None,
     **size: Any,
 ) -> EdgeList:
-    """Make a graph (collective); vertices are 0 .. n-1, with or without edges.
+    """Generate a graph (collective); vertices are 0 .. n-1, with or without edges.
 
     Parameters
     ----------
     kind : {"rmat", "powerlaw", "grid", "erdos-renyi", "bipartite", "corpus"}
     comm : Comm, optional
     seed : int
-        From 0 to 2**64 - 1. Edges are functions of the seed and their number alone.
+        From 0 to 2**64 - 1. Edges depend only on the seed and their number.
     weights : int, optional
-        Adds the column ``weight``: integers drawn from 1 .. *weights*.
+        Add the column ``weight``: integers drawn from 1 .. *weights*.
     drop_duplicates, drop_self_loops : bool
     threads : int, optional
     **size
         - rmat: ``scale`` (2**scale vertices), ``edge_factor=16`` edges per vertex, ``a=0.57, b=0.19,
-          c=0.19, d=0.05`` (the shares of the quadrants, Graph500's), ``permute=True`` (ids say nothing of
+          c=0.19, d=0.05`` (the shares of the quadrants, Graph500's), ``permute=True`` (ids are independent of
           degrees). May have parallel edges and self-loops.
         - powerlaw: ``vertices``, ``exponent=2.1``, ``max_degree`` (by default vertices - 1) and
           ``in_degree=True``: every vertex gets k in-edges (else out-edges) with probability proportional to
@@ -58,7 +58,7 @@ def generate(
         - bipartite: ``left``, ``right``, ``edges``: every edge joins a uniform left vertex to a uniform right
           one. May have parallel edges.
         - corpus: ``documents``, ``words``, ``topics``: documents drawn from topics, the edge column ``count``
-          says how often a word is in a document. Topics are drawn from a Dirichlet distribution of
+          counts the occurrences of a word in a document. Topics are drawn from a Dirichlet distribution of
           ``beta=0.01``, the mix of topics of a document from one of ``alpha=0.1``. A document has n tokens
           with probability proportional to n**-exponent, ``exponent=2.0``, from ``min_length=50`` to
           ``max_length=5000``. `gaslab.ingest.corpus.draw.draw_topics` returns the topics.

@@ -36,11 +36,11 @@ class VertexIds:
     kind : {"int", "str", "object"}
     num_vertices : int
     num_left : int or None
-        Of a bipartite graph: how many vertices are on the left side; their global ids come first.
+        Number of left vertices of a bipartite graph; their global ids come first.
     comm : Comm
         The ranks that share the directory.
     negative : bool
-        Whether integer ids may be below 0. Results show a vertex that is none as -1 where they may not.
+        Whether integer ids may be negative. If not, results show "no vertex" as -1.
     """
 
     num_left: int | None = None
@@ -68,7 +68,8 @@ class VertexIds:
     def lookup(self, gids: Any) -> np.ndarray:
         """Return the user ids of *gids*, any global ids on any rank (collective).
 
-        An int64 array for integer ids, else an object array of str or of the user's objects.
+        The result is an int64 array for integer ids, otherwise an object array of str or of the user's
+        objects.
         """
         gids = self.comm.attempt(lambda: global_ids(gids, self.num_vertices))
         return self.begin_lookup(gids)()
@@ -127,25 +128,25 @@ class VertexIds:
 
     @collective(data=("user_ids",))
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
-        """Return the int64 global ids of *user_ids* (collective).
+        """Return the global ids (int64) of *user_ids* (collective).
 
         Parameters
         ----------
         user_ids : an id or a sequence of ids
         rows : {"same", "parts"}
-            Whether every rank asks for the same ids, or each for its own.
+            Whether every rank passes the same ids, or each rank its own.
 
         Raises
         ------
         VertexNotFound
-            For the first id that is not in the graph, naming the nearest that are; on every rank.
+            An id is not in the graph; the error names the first one and the nearest known ids, on every rank.
         """
         wanted = listed(user_ids)
         return self._of_rows(wanted, arguments.choice("rows", rows, arguments.ROWS[:2]), self._find)
 
     @collective(data=("user_ids",))
     def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
-        """As `find`, with -1 for ids that are not there (collective)."""
+        """As `find`, with -1 for ids that are not in the graph (collective)."""
         return self._of_rows(user_ids, rows, self._located)
 
     def _of_rows(self, wanted: list[Any], rows: str, find: Callable[[list[Any]], np.ndarray]) -> np.ndarray:

@@ -45,9 +45,9 @@ class Right:
 
 
 def right(user_id: Any) -> Any:
-    """Return the name of the vertex *user_id* on the right side of a bipartite graph.
+    """Name the vertex *user_id* on the right side of a bipartite graph.
 
-    Wherever a vertex is named, an id alone is one of the left side.
+    Wherever a vertex is named, an id alone means the left side.
 
     Examples
     --------

@@ -17,7 +17,7 @@ MOMENTS = ("apply", "scatter")  # of a superstep, after which it is computed
 
 
 class Aggregator(Generic[T]):
-    """A method made by `aggregator`; read as ``self.name``, its value over all vertices."""
+    """A method made by `aggregator`; ``self.name`` reads its value over all vertices."""
 
     def __init__(
         self,
@@ -55,10 +55,10 @@ class Aggregator(Generic[T]):
         return count_of(program, every, 1) or 0
 
     def finalize(self, function: Callable[[Any, T], T]) -> Any:
-        """Declare what becomes of the combined value: ``function(self, total)``, plain Python, run once.
+        """Declare a last step for the combined value: ``function(self, total)``, plain Python, run once.
 
-        The aggregator's value is what it returns, of the same type. By the aggregator's own name it is
-        another aggregator, as a property's setter is; by any other (``_``) it belongs to this one.
+        The aggregator's value is what it returns, of the same type. Under the aggregator's own name it makes
+        a new aggregator, as a property's setter does; under another name (``_``) it belongs to this one.
         """
         if not isinstance(function, FunctionType):
             raise UsageError(f"finalize is given a {type(function).__name__}; put it above a def")
@@ -101,15 +101,15 @@ def aggregator(
 ) -> Any:
     """Declare a value combined over all vertices or edges, after init and after each apply phase.
 
-    The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for
-    every vertex, one of ``(self, v, e, nbr)`` for every edge, from ``v`` to ``nbr``. Inside the program
-    ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the newest.
-    With ``every=n`` it is computed after init and after every n-th superstep, and stays in between; n is
-    a number, or names an int parameter of the program. With ``every=gl.Phase`` it is computed after init and
-    whenever a phase is over; a program without phases is one. With ``after="scatter"`` it is computed after
-    init and after the scatter of each superstep, of what that wrote: ``done`` reads it at once, the next
-    superstep as any other. With ``live=True`` it is computed after init, and then ``visit`` reads it and adds
-    to it: ``self.name += 1``; ``docs/visit.md``.
+    The combiner is the return annotation: ``-> gl.Sum[float]``. A method of ``(self, v)`` is called for every
+    vertex, one of ``(self, v, e, nbr)`` for every edge, from ``v`` to ``nbr``. Inside the program
+    ``self.name`` is the value after init or after the previous apply phase; ``done`` sees the latest. With
+    ``every=n`` it is computed after init and after every n-th superstep, and kept in between; n is a number,
+    or the name of an int parameter of the program. With ``every=gl.Phase`` it is computed after init and at
+    the end of each phase; a program without phases is one phase. With ``after="scatter"`` it is computed
+    after init and after the scatter of each superstep, from what scatter wrote: ``done`` reads it at once,
+    the next superstep like any other. With ``live=True`` it is computed after init, and then ``visit`` reads
+    it and adds to it: ``self.name += 1``; see ``docs/visit.md``.
 
     >>> from gaslab import program as gl
     >>> class Mass(gl.VertexProgram):

@@ -59,10 +59,10 @@ def _place_of_call() -> tuple[str, int]:
 
 
 def at(index: Anything, weight: Anything = 1) -> Anything:
-    """Contribute *weight* to one element of a part that is a vector: a histogram, in a gather's result.
+    """Add *weight* to one element of a vector part in a gather's result, as in a histogram.
 
-    A negative *index* counts from the vector's end, as in ``x[-1]``; one beyond either end ends the run. To
-    leave out what has no place, return the accumulator without the part.
+    A negative *index* counts from the vector's end, as in ``x[-1]``; an index out of range ends the run. To
+    leave a value out, return the accumulator without the part.
 
     >>> from gaslab import program as gl
     >>> class Colours(gl.VertexProgram):
@@ -80,11 +80,11 @@ def at(index: Anything, weight: Anything = 1) -> Anything:
 
 
 class Accumulator:
-    """Base of a class nested in a program: a gather's total with named parts.
+    """Base of a class nested in a program: the total of a gather, with named parts.
 
-    A part that is a number is summed, unless its annotation says otherwise (``low: gl.Min[float]``); of a
-    vector or matrix `field` says it (``combine=gl.MAX``). A gather returns ``self.Total(low=..., ...)``, and
-    a part it leaves out contributes nothing; apply reads ``total.low``. See ``docs/values.md``.
+    A numeric part is summed, unless its annotation names another combiner (``low: gl.Min[float]``); for a
+    vector or matrix, `field` names it (``combine=gl.MAX``). A gather returns ``self.Total(low=..., ...)``,
+    and a part that is left out contributes nothing; apply reads ``total.low``. See ``docs/values.md``.
 
     >>> from gaslab import program as gl
     >>> class Spread(gl.VertexProgram):
@@ -99,8 +99,8 @@ class Accumulator:
     ...     def apply(self, v: Vertex, total: Total) -> None:
     ...         v.wide = total.high - total.low
 
-    Messages and aggregators may be accumulators too. Where parts do not combine one by one, the program has a
-    ``merge`` of two, which must not mind the order; its parts start from their defaults:
+    Messages and aggregators may be accumulators too. If parts do not combine one by one, the program has a
+    ``merge`` of two accumulators, which must not depend on the order; its parts start from their defaults:
 
     >>> class Mean(gl.VertexProgram):
     ...     class Vertex(gl.Vertex):

@@ -11,7 +11,7 @@ from gaslab.language.nobody import Nobody
 
 
 class Storage:
-    """The mark behind ``gl.float32`` and its like: how a field or parameter is stored.
+    """The mark behind ``gl.float32`` and similar types: how a field or parameter is stored.
 
     Arithmetic is done in float64 (or in the class's ``precision``), int64 or bool: reading widens; writing
     narrows, and a value outside the range of an integer type ends the run.
@@ -100,22 +100,23 @@ def field(
     combine: str = SUM,
     sync: str | None = None,
 ) -> Any:
-    """Say of a field, or of a parameter that is an array, more than its type does.
+    """Declare details of a field, or of a parameter that is an array, beyond its type.
 
     Parameters
     ----------
     shape : int, str, or tuple of them
-        The length of a `Vector`, the rows and columns of a `Matrix`; a name is that of an int parameter.
+        The length of a `Vector`, or the rows and columns of a `Matrix`; a str is the name of an int
+        parameter.
     dtype : type
-        Of the elements: ``float`` (by default), ``int``, ``bool`` or a width such as `float32`.
+        Type of the elements: ``float`` (default), ``int``, ``bool`` or a width such as `float32`.
     init : number
-        What every element starts from: 0 where nothing is said. A parameter is this number everywhere where
-        no array is given; without it one must be.
+        Initial value of every element, by default 0. A parameter has this value everywhere if no array is
+        given; without *init* an array must be given.
     combine : {SUM, MIN, MAX, PROD, BITOR}
-        How a part of an accumulator adds up.
+        How a part of an accumulator is combined.
     sync : {SUM, MIN, MAX}, optional
         Makes a field additive: ``scatter`` may write ``nbr.x += d``, ``v.x += d`` and of an edge ``e.x += d``
-        (or ``nbr.x = min(nbr.x, d)``), and what was added counts once scatter is over. Of an edge it is a
+        (or ``nbr.x = min(nbr.x, d)``), and the updates take effect after scatter. For an edge it must be a
         number.
 
     Examples
@@ -135,17 +136,17 @@ def field(
 
 
 def lookup(path: str) -> Any:
-    """Let a vertex field be what a field of another vertex is, which this one names by its id.
+    """Declare a vertex field that reads a field of another vertex, given by its id.
 
-    The engine looks it up for a vertex that runs, before `apply`, which alone may read it: the value from the
-    beginning of the superstep. Where the id is `NOBODY` it is the default of the other field (of an id
-    `NOBODY`). A result does not have it.
+    The engine looks it up for each vertex that runs, before `apply`, the only method that may read it: the
+    value is that of the beginning of the superstep. If the id is `NOBODY`, it is the default of the other
+    field (for an id field, `NOBODY`). Results do not contain it.
 
     Parameters
     ----------
     path : str
-        ``"ID.FIELD"``: a field of type `VertexId`, and the field of the vertex with that id, which has
-        the type of this one.
+        ``"ID.FIELD"``: a field of type `VertexId`, and the field of the vertex with that id, which must have
+        the same type as this one.
 
     Examples
     --------

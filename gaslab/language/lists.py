@@ -31,7 +31,7 @@ else:
 
 
 def common(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """Return how many values two sorted sets have in common.
+    """Return the number of values that two sorted sets have in common.
 
     >>> from gaslab import program as gl
     >>> gl.common([1, 3, 5], [3, 4, 5])
@@ -41,7 +41,7 @@ def common(a: Sequence[Any], b: Sequence[Any]) -> int:
 
 
 def mode(x: Sequence[T]) -> T:
-    """Return the most frequent value of a list of ints or ids, the smallest of several.
+    """Return the most frequent value of a list of ints or ids, the smallest if several are.
 
     An empty list has no mode, and ends the run.
 
@@ -57,7 +57,7 @@ def mode(x: Sequence[T]) -> T:
 
 
 def mex(x: Sequence[int]) -> int:
-    """Return the smallest int from 0 on that is not in a list.
+    """Return the smallest non-negative int that is not in a list.
 
     >>> from gaslab import program as gl
     >>> gl.mex([0, 1, 3, 3])

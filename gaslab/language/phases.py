@@ -22,16 +22,16 @@ class Phase:
     Parameters
     ----------
     gather, apply, scatter, start, active : method, optional
-        Methods of the class, by whatever names; each is to this phase what the method called so is
-        to a program of one phase.
+        Methods of the class, under any names; each has the role in this phase that the method of that name
+        has in a program without phases.
     done : method, optional
-        ``done(self)``: whether the phase is over, asked after each of its supersteps.
+        ``done(self)``: whether the phase is over, called after each of its supersteps.
     gather_edges, scatter_edges : direction, optional
         gl.IN, gl.OUT, gl.ALL or gl.NONE; or a method of ``v`` that returns one of them. By default the
         class's own `gather_edges` and `scatter_edges`.
     supersteps : int or str, optional
-        At most so many at a time: a number from 1 on, or the name of an int parameter of the program. With 0
-        in the parameter no vertex runs.
+        Maximum number of supersteps at a time: at least 1, or the name of an int parameter of the program. If
+        the parameter is 0, no vertex runs.
 
     Examples
     --------

@@ -43,7 +43,7 @@ drawing: ContextVar[Callable[[str, tuple[Any, ...]], Any] | None] = ContextVar("
 
 @dataclass(frozen=True)
 class Draw:
-    """A random start for a field: a number of its own for each vertex (or edge) and element.
+    """A random initial value for a field: a separate number for each vertex (or edge) and element.
 
     An argument may be the name of a parameter of the program.
     """
@@ -100,11 +100,11 @@ def _drawn(kind: str, **operands: Any) -> Any:
 
 
 def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
-    """Draw a float from [low, high); as the start of a field, arguments may be names of parameters.
+    """Draw a float uniformly from [low, high); as the start of a field, arguments may be names of parameters.
 
     The number is ``low + (high - low) * u``, with u from [0, 1): where *low* is not 0, rounding can give
-    *high*, as in numpy. Constant ends are refused where their difference is no finite number; of others
-    the draw is then inf or nan.
+    *high*, as in numpy. Constant bounds whose difference is not finite are refused; with other such bounds
+    the draw is inf or nan.
 
     >>> import gaslab as gl
     >>> class Toss(gl.VertexProgram):
@@ -121,22 +121,22 @@ def uniform(low: float | str = 0.0, high: float | str = 1.0) -> float:
 
 
 def normal(scale: float | str = 1.0) -> float:
-    """Draw a float from the normal distribution of mean 0 and standard deviation *scale*.
+    """Draw a float from the normal distribution with mean 0 and standard deviation *scale*.
 
-    A *scale* that is negative, infinite or nan ends the run and names vertex and line.
+    A *scale* that is negative, infinite or nan ends the run with an error that names vertex and line.
     """
     result: float = _drawn("normal", scale=scale)
     return result
 
 
 def integers(n: int | str) -> int:
-    """Draw an int from 0 .. n - 1, all equally likely; n below 1 ends the run."""
+    """Draw an int uniformly from 0 to n - 1; n below 1 ends the run."""
     result: int = _drawn("integers", n=n)
     return result
 
 
 def exponential(scale: float | str = 1.0) -> float:
-    """Draw a float from the exponential distribution; in the start of a field *scale* may name a parameter.
+    """Draw a float from the exponential distribution; as the start of a field, *scale* may name a parameter.
 
     By inversion, from one uniform number.
 
@@ -167,9 +167,9 @@ def exponential(scale: float | str = 1.0) -> float:
 
 
 def gamma(shape: float | str, scale: float | str = 1.0) -> float:
-    """Draw a float from the gamma distribution; in the start of a field arguments may name parameters.
+    """Draw a float from the gamma distribution; as the start of a field, arguments may name parameters.
 
-    By rejection, in few trials of a normal and a uniform number.
+    By rejection, with few trials of a normal and a uniform number.
 
     Parameters
     ----------
@@ -190,9 +190,9 @@ def gamma(shape: float | str, scale: float | str = 1.0) -> float:
 
 
 def poisson(mean: float | str) -> int:
-    """Draw an int from the Poisson distribution; in the start of a field *mean* may name a parameter.
+    """Draw an int from the Poisson distribution; as the start of a field, *mean* may name a parameter.
 
-    By inversion below a mean of 10, else by rejection (PTRS).
+    By inversion for a mean below 10, otherwise by rejection (PTRS).
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def poisson(mean: float | str) -> int:
     Raises
     ------
     ExecutionError
-        *mean* is out of its range or nan; the error names vertex and line.
+        *mean* is out of range or nan; the error names vertex and line.
 
     References
     ----------
@@ -226,15 +226,15 @@ def poisson(mean: float | str) -> int:
 
 
 def dirichlet(alpha: Any) -> Any:
-    """Draw a vector from the Dirichlet distribution of the vector *alpha*: not negative, with a sum of 1.
+    """Draw a vector from the Dirichlet distribution with parameters *alpha*: non-negative, with sum 1.
 
-    The elements are draws from gamma distributions of the shapes *alpha*, divided by their sum; they are kept
+    The elements are draws from gamma distributions with shapes *alpha*, divided by their sum; they are kept
     as logarithms, so that the smallest shapes do not all give 0.
 
     Parameters
     ----------
     alpha : vector of floats, ints or bools
-        Not negative, finite, and not all 0. Where it is 0, so is the result.
+        Non-negative, finite, and not all 0. Where *alpha* is 0, so is the result.
 
     Returns
     -------
@@ -264,12 +264,12 @@ def dirichlet(alpha: Any) -> Any:
 
 
 def categorical(weights: Any) -> int:
-    """Draw an index of the vector *weights*, each with a probability in proportion to its weight.
+    """Draw an index of the vector *weights*, each with probability proportional to its weight.
 
     Parameters
     ----------
     weights : vector of floats, ints or bools
-        Not negative, with a finite sum above 0. They need not add up to 1.
+        Non-negative, with a finite sum above 0. They need not sum to 1.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def categorical(weights: Any) -> int:
     UsageError
         It is called outside the methods of a program.
     ExecutionError
-        A weight is negative or nan, or they add up to 0 or infinity: the run ends and names vertex and line.
+        A weight is negative or nan, or the weights sum to 0 or infinity; the error names vertex and line.
 
     Examples
     --------

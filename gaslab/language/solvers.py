@@ -8,9 +8,9 @@ from typing import Any
 def solve_spd(matrix: Any, right: Any) -> Any:
     """Solve ``matrix @ x = right`` for a symmetric positive definite matrix, in a program's methods.
 
-    Cholesky's factors take half the work of ``np.linalg.solve``; only the lower half of *matrix* is
-    read. One that is not positive definite ends the run, naming the vertex and the line; one with nan in it
-    gives nan. Called outside a program it does the same with numpy.
+    A Cholesky factorisation takes half the work of ``np.linalg.solve``; only the lower triangle of *matrix*
+    is read. A matrix that is not positive definite ends the run, naming the vertex and the line; a matrix
+    with nan gives nan. Outside a program it does the same with numpy.
 
     >>> import numpy as np
     >>> from gaslab import program as gl
@@ -24,16 +24,15 @@ def solve_spd(matrix: Any, right: Any) -> Any:
 
 
 def conjugate_gradient(matrix: Any, right: Any, start: Any, steps: int) -> Any:
-    """Return *start* after *steps* of the conjugate gradient method for ``matrix @ x = right``.
+    """Improve *start* by *steps* steps of the conjugate gradient method for ``matrix @ x = right``.
 
     *matrix* is symmetric and positive definite, *right* and *start* are vectors. A step costs one product
-    with the matrix; n steps solve a system of n equations but for rounding, and from a good start a few are
-    enough. Where *right* is 0, so is the answer. The steps end early where the square of the residual falls
-    below ``2**-104`` of its first value or of the square of *right*, whichever is larger. Squares are taken
-    in units of a power of two near the largest element, so that systems of any scale are solved alike. A
-    direction p with ``p @ matrix @ p`` of 0 or less shows that the matrix is not positive definite and ends
-    the run, naming the vertex and the line; nan anywhere gives nan. Called outside a program it does the same
-    with numpy.
+    with the matrix; n steps solve a system of n equations up to rounding, and from a good start a few are
+    enough. If *right* is 0, so is the answer. The steps end early when the squared residual falls below
+    ``2**-104`` of its first value or of the square of *right*, whichever is larger. Squares are taken in
+    units of a power of two near the largest element, so that systems of any scale are solved equally well. A
+    direction p with ``p @ matrix @ p <= 0`` shows that the matrix is not positive definite and ends the run,
+    naming the vertex and the line; nan anywhere gives nan. Outside a program it does the same with numpy.
 
     >>> import numpy as np
     >>> from gaslab import program as gl

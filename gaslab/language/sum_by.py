@@ -16,7 +16,7 @@ class ByKey:
 
 
 class Totals(dict[K, V]):
-    """The sum of each key, as apply sees it in the reference engine; *nothing* is that of any other key.
+    """The sum of each key, as apply sees it in the reference engine; *nothing* is the sum of any other key.
 
     >>> total = Totals(0.0)
     >>> total.update({7: 1.5, 2: 0.5, 5: 1.5})
@@ -36,7 +36,7 @@ class Totals(dict[K, V]):
         return sorted(super().items())
 
     def argmax(self) -> K:
-        """Return the key of the greatest sum, the smallest of several; a sum that is nan comes last.
+        """Return the key with the largest sum, the smallest key on a tie; a nan sum comes last.
 
         An empty total has no such key, and ends the run.
         """

@@ -25,21 +25,21 @@ MOST_TRAFFIC = 1024  # parts up to which what each sends to each is counted
 
 @dataclass(frozen=True)
 class Census:
-    """What each part holds, of vertices with an edge; the same on every rank.
+    """The contents of each part, counting vertices with an edge; the same on every rank.
 
     Attributes
     ----------
     k : int
     vertices, cut_vertices : int
-        Vertices with an edge; those of them that are in more than one part.
+        Number of vertices with an edge, and of those in more than one part.
     edges, replicas, masters, mirrors : int64 arrays of k
     sends, receives : int64 arrays of k
-        Values of a superstep: a mirror with edges that are gathered sends a sum to its master, and a mirror
-        with edges that lead from it gets the new value. Without direction every mirror does both.
+        Values sent and received in a superstep: a mirror with gathered edges sends a sum to its master, and a
+        mirror with out-edges gets the new value. In an undirected graph every mirror does both.
     traffic : int64 array [k, k] or None
-        Mirrors in the part of the column whose master is in the part of the row; up to 1,024 parts.
+        Number of mirrors in the column's part with their master in the row's part; up to 1,024 parts.
     by_degree : int64 array [3, ranges]
-        The lower end of each range of degrees, each twice the last; its vertices; their replicas.
+        The lower end of each range of degrees, each twice the last; its number of vertices; their replicas.
     """
 
     k: int
@@ -65,7 +65,7 @@ class Holders:
     master : int32 array
         The part of each vertex's master.
     counts : int64 array
-        In how many parts each vertex is; a vertex without edges is where its master is.
+        Number of parts that each vertex is in; a vertex without edges is in the part of its master.
     parts : int32 array
         These parts, ascending, one vertex behind the other.
     """

@@ -24,22 +24,22 @@ from gaslab.partitioning.strategies import Context, find
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a strategy puts each edge.
+    """The part to which a strategy assigns each edge.
 
     Attributes
     ----------
     strategy : str
-        The one that was asked for, or the one that it chose.
+        The strategy that was named or chosen.
     k : int
         Number of parts, which need not be the number of ranks.
     part : int32 array
         The part, 0..k-1, of each edge of this rank, in the order of the edge list.
     census : Census
-        What each part holds, of the whole cut.
+        The contents of each part of the whole cut.
     holders : Holders
         Where this rank's share of the vertices is.
     cost : Cost
-        What it took.
+        The cost of making the cut.
     """
 
     strategy: str
@@ -62,14 +62,14 @@ def cut(
     comm: Comm | None = None,
     baseline: Baseline | None = None,
 ) -> Cut:
-    """Cut *edges* into *k* parts and measure the cut (collective); *edges* stay as they are.
+    """Cut *edges* into *k* parts and measure the cut (collective); *edges* are not changed.
 
     A *baseline* that is given saves counting the degrees again.
 
     Raises
     ------
     UsageError
-        *k* is below 1 or above 2**31 - 1, or the strategy returns no part for each edge.
+        *k* is below 1 or above 2**31 - 1, or the strategy does not return a part for each edge.
     """
     comm, k = as_comm(comm), arguments.whole("k", k, 1, INT32_LIMIT)
     check_edges(edges)

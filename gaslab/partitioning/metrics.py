@@ -27,9 +27,10 @@ class CutMetrics:
     replication_factor : float
         Mean number of replicas (master and mirrors) of a vertex.
     edge_balance : float
-        Edges of the fullest part over the mean of all parts.
+        Edges of the fullest part divided by the mean over all parts.
+
     vertex_balance : float
-        Replicas in the fullest part over the mean of all parts.
+        Replicas in the fullest part divided by the mean over all parts.
     """
 
     replication_factor: float
@@ -38,7 +39,7 @@ class CutMetrics:
 
     @classmethod
     def of(cls, vertices: int, edges: np.ndarray, replicas: np.ndarray) -> CutMetrics:
-        """Return the metrics of so many vertices, and of the edges and replicas of each part."""
+        """Return the metrics for a number of vertices and the edges and replicas of each part."""
         return CutMetrics(
             replication_factor=float(replicas.sum() / vertices) if vertices else 1.0,
             edge_balance=_balance(edges),
@@ -48,15 +49,15 @@ class CutMetrics:
 
 @dataclass(frozen=True)
 class Cost:
-    """What it took to make a cut.
+    """The cost of making a cut.
 
     Attributes
     ----------
     seconds : float
-        Of the slowest rank.
+        Time on the slowest rank.
     peak_bytes : int or None
-        Bytes that numpy and Python held at once beside the edges, of all ranks together; None where the
-        program traces its memory itself.
+        Peak bytes of numpy and Python besides the edges, over all ranks; None if the program traces its
+        memory itself.
     """
 
     seconds: float
@@ -65,39 +66,39 @@ class Cost:
 
 @dataclass(frozen=True)
 class PartitionMetrics(CutMetrics):
-    """All figures of a cut. Vertices without edges do not count.
+    """All metrics of a cut. Vertices without edges do not count.
 
-    A *superstep* is one of a program that gathers one value over in-edges and whose vertices change, as of
-    PageRank: each mirror with in-edges sends a sum to its master, and each mirror with out-edges gets the new
-    value. Without direction each mirror does both.
+    A *superstep* is that of a program such as PageRank, which gathers one value over in-edges and changes all
+    vertices: each mirror with in-edges sends a sum to its master, and each mirror with out-edges gets the new
+    value. In an undirected graph each mirror does both.
 
     Attributes
     ----------
     master_balance, mirror_balance : float
-        Masters, and mirrors, in the fullest part over the mean of all parts; 1 at best.
+        Masters, and mirrors, in the fullest part divided by the mean over all parts; 1 at best.
     cut_vertex_share : float
         Share of the vertices that are in more than one part, 0 to 1.
     mean_peers, most_peers : float, int; or None
-        Other parts that a part exchanges values with: the mean of all parts, and the most of one. None above
+        Number of other parts that a part exchanges values with: mean and maximum over all parts. None above
         1,024 parts.
     bytes_per_superstep : int
         Bytes that all parts send in a superstep.
     busiest_bytes : int
         The most bytes that one part sends, or receives, in a superstep.
     seconds : float
-        That the cut took, of the slowest rank.
+        Time of the cut, on the slowest rank.
     edges_per_second : float
     peak_bytes_per_edge : float or None
-        Bytes that numpy and Python held at once beside the edges while the graph was cut, of all ranks
-        together; None where the program traces its memory itself.
+        Peak bytes of numpy and Python besides the edges while the graph was cut, over all ranks; None if the
+        program traces its memory itself.
     break_even : float or None
-        Supersteps after which the cut has saved the time that it took longer than `random`; 0 where it took
-        no longer, None where the busiest part is no less busy. A superstep waits for that part, whose bytes
-        take ``busiest_bytes / bandwidth`` seconds; time to compute is left out.
+        Supersteps after which the cut has saved the extra time that it took over `random`; 0 if it took no
+        longer, None if the busiest part is no less busy. A superstep waits for that part, whose bytes take
+        ``busiest_bytes / bandwidth`` seconds; computation time is not counted.
     random_replication_factor : float
         The exact expectation of RF under `random`.
     grid_bound : float
-        2 sqrt(k): about the most replicas of any vertex under `2d`.
+        2 sqrt(k): the approximate maximum of replicas of a vertex under `2d`.
     """
 
     master_balance: float
@@ -119,7 +120,7 @@ class PartitionMetrics(CutMetrics):
         cls, census: Census, cost: Cost, random: tuple[Census, Cost], baseline: Baseline,
         value_bytes: int = VALUE_BYTES, bandwidth: float = BANDWIDTH,
     ) -> PartitionMetrics:  # fmt: skip
-        """Return the figures of a cut; *random* are the counts and the cost of a cut by `random`."""
+        """Return the metrics of a cut; *random* are the counts and the cost of a cut by `random`."""
         edges = int(census.edges.sum())
         cut = CutMetrics.of(census.vertices, census.edges, census.replicas)
         peers = _peers(census.traffic)
@@ -143,7 +144,7 @@ class PartitionMetrics(CutMetrics):
 
 
 def break_even(longer: float, saved: float) -> float | None:
-    """Return how many supersteps that each save so many seconds make up for a cut that took *longer*.
+    """Return how many supersteps, each saving some seconds, make up for a cut that took *longer*.
 
     >>> break_even(2.0, 0.5), break_even(-1.0, 0.5), break_even(2.0, 0.0)
     (4.0, 0.0, None)

@@ -1,8 +1,8 @@
 """The built-in vertex programs, one page each, written in the public language.
 
-The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) stand beside them. A program is loaded
-when it is first asked for: a command needs one of them. A page ends with its row (`gaslab.programs._tool`);
-``make index`` writes down where each name is.
+The functions that run them (`gaslab.pagerank`, `gaslab.components`, …) are on the same pages. A program is
+loaded when it is first used, since a command needs only one. A page ends with its row
+(`gaslab.programs._tool`); ``make index`` records where each name is.
 """
 
 import importlib

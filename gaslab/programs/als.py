@@ -25,7 +25,7 @@ STEPS = 3  # of the conjugate gradient method
 
 
 class ALS(gl.VertexProgram):
-    """So many iterations, each a superstep of the left side, users, and one of the right side, items."""
+    """Alternating least squares: an iteration is a superstep of users (left) and one of items (right)."""
 
     factors: int = 32
     mean: float = 0.0  # of the ratings
@@ -88,7 +88,7 @@ class ALS(gl.VertexProgram):
 
 
 def checked(*, solver: Any, steps: Any, **common: Any) -> dict[str, Any]:
-    """Return the parameters of the program that arguments of `als` mean; UsageError where they cannot be."""
+    """Return the program parameters for the arguments of `als`; raise UsageError if these are invalid."""
     solver = arguments.choice("solver", solver, SOLVERS)
     steps = arguments.whole("steps", steps, 1, optional=True)
     if solver == "conjugate_gradient":
@@ -111,35 +111,35 @@ def als(
     test: gl.Graph | None = None,
     **options: Any,
 ) -> gl.Result:
-    """Factorise ratings of items by users by alternating least squares, ``result.tables["user_factors"]``.
+    """Factorise user-item ratings by alternating least squares, ``result.tables["user_factors"]``.
 
-    A rating is predicted as mean + bias[user] + bias[item] + factors[user] . factors[item]. Minimised is the
-    sum over ratings of the squared error plus *regularization* times the squares of both biases and of all
-    factors of user and item. The mean is that of the ratings, correctly rounded.
+    A rating is predicted as mean + bias[user] + bias[item] + factors[user] . factors[item]. The objective
+    is the sum over ratings of the squared error plus *regularization* times the squares of both biases and of
+    all factors of user and item. The mean is that of the ratings, correctly rounded.
 
     Parameters
     ----------
     graph : Graph
-        Bipartite, users on the left and items on the right, an edge for every rating; parallel ones each
-        count. Users and items without ratings have factors and bias 0.
+        Bipartite, users on the left and items on the right, an edge for every rating; parallel
+        edges each count. Users and items without ratings have factors and bias 0.
     factors : int
-        Length of the vector of a user and of an item, from 1.
+        Length of each user's and each item's vector, at least 1.
     regularization : float
-        From 0. It is weighted by the number of ratings of a vertex, so that the same value suits any data of
-        the same scale.
+        At least 0. It is multiplied by the number of ratings of a vertex, so the same value suits any data
+        of the same scale.
     iterations : int
-        Each solves for all users, then for all items; from 1. The run ends after them and is converged.
+        At least 1; each solves for all users, then for all items. After the last, the run is converged.
     solver : {"cholesky", "conjugate_gradient"}
-        How each vertex solves its system: exactly, or by *steps* of the conjugate gradient method from the
-        factors that it has, which takes less time and learns nearly as much in an iteration.
+        How each vertex solves its system: exactly, or by *steps* steps of the conjugate gradient method
+        from its current factors, which takes less time and learns nearly as much per iteration.
     steps : int, optional
-        From 1; by default 3. Cholesky's method takes none.
+        At least 1, by default 3; "cholesky" takes none.
     rating : str, optional
-        Edge column of the ratings: finite numbers, at most 1e30 in size. By default ``rating``, else the
+        Edge column of the ratings: finite numbers, at most 1e30 in magnitude. By default ``rating``, else the
         first column (the third field of a text file).
     test : Graph, optional
-        Further ratings, bipartite and read alike; they are predicted, not learned. The prediction for a user
-        or an item without a rating in *graph* is the mean.
+        Further ratings, in a bipartite graph read the same way; they are predicted, not learned. The
+        prediction for a user or an item without a rating in *graph* is the mean.
     **options
         As for `gaslab.run`, without ``max_iterations`` and ``columns``; ``engine`` is ``"sync"`` or
         ``"reference"``.
@@ -149,17 +149,17 @@ def als(
     Result
         ``tables["user_factors"]`` and ``tables["item_factors"]`` have a row for each user and each item, by
         id: ``factors`` (float32, a vector of length *factors*) and ``bias`` (float64). ``vertices`` has both.
-        ``history`` has a row for each iteration with ``rmse``: the root mean square error over the ratings of
-        *graph*, of the vectors after that iteration. ``metrics["figures"]`` has ``train_rmse``, the last of
-        these, ``cpu_seconds`` of all ranks and threads, and with *test* ``test_rmse`` and ``test_ratings``,
-        how many there are. ``metrics["parameters"]`` has the arguments and the ``mean``; ``steps`` is None
-        for Cholesky's method.
+        ``history`` has a row for each iteration with ``rmse``, the root mean square error on the ratings of
+        *graph* after that iteration. ``metrics["figures"]`` has ``train_rmse``, the last of these,
+        ``cpu_seconds`` of all ranks and threads, and with *test* ``test_rmse`` and ``test_ratings``, their
+        number. ``metrics["parameters"]`` has the arguments and the ``mean``; ``steps`` is None for Cholesky's
+        method.
 
     Raises
     ------
     UsageError
-        The graph is not bipartite or has no ratings, a rating is not finite or beyond 1e30, or an argument is
-        not as said.
+        The graph is not bipartite or has no ratings, a rating is not finite or exceeds 1e30, or an argument
+        is invalid.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class _Search(gl.VertexProgram):
 
 
 class Betweenness(gl.VertexProgram):
-    """Each vertex's `betweenness`, from the sources; `_turn` numbers these from 0 on (``init=``)."""
+    """Each vertex's `betweenness` over the sources; `_turn` numbers the sources from 0 (``init=``)."""
 
     lanes: int = LANES  # sources of a round, at most 62: a bit of an int each
     endpoints: bool = False  # whether a path leads through its two ends
@@ -168,7 +168,7 @@ class Betweenness(gl.VertexProgram):
 
 
 class ParallelBetweenness(Betweenness):
-    """The same where edges are parallel: each has a `share` of its paths, and these sum to 1."""
+    """Betweenness with parallel edges: each has a `share` of its paths, and the shares sum to 1."""
 
     class Edge(gl.Edge):
         share: float = 1.0
@@ -189,7 +189,7 @@ class ParallelBetweenness(Betweenness):
 
 
 class EdgeBetweenness(ParallelBetweenness):
-    """Each edge's `betweenness`, beside each vertex's."""
+    """The `betweenness` of each edge and of each vertex."""
 
     both_ways: bool = False  # whether edges have no direction
 
@@ -220,7 +220,7 @@ def betweenness(
     edges: bool = False,
     **options: Any,
 ) -> gl.Result:
-    """Return betweenness, ``result.vertices["betweenness"]`` (float64), as NetworkX defines it.
+    """Return betweenness centrality, ``result.vertices["betweenness"]`` (float64), as NetworkX defines it.
 
     Parallel edges count as one; a self-loop is on no shortest path.
 
@@ -229,33 +229,33 @@ def betweenness(
     graph : Graph
         Directed edges are followed forward.
     sources : int or iterable of vertex ids, optional
-        Where the paths begin: at so many vertices drawn by ``seed=``, or at these. Either way the answer is
-        scaled as with NetworkX's ``k``, as an estimate of what all sources give. By default all are.
+        The vertices where paths begin: how many to draw by ``seed=``, or their ids. Either way the answer is
+        scaled as with NetworkX's ``k``, as an estimate of the answer for all sources. By default all.
     weight : str, optional
-        Edge column of lengths above 0; an infinite one is on no path. Two paths are equally long if their
-        lengths, added from the source on, are the same float64. By default every edge has length 1.
+        Edge column of lengths above 0; an infinite edge is on no path. Two paths are equally long if their
+        lengths, summed from the source, are the same float64. By default every edge has length 1.
     normalized : bool
         Divide by the number of pairs that could have the vertex, or the edge, between them.
     endpoints : bool
         Count a path at its two ends as well.
     edges : bool
-        Answer for edges: ``result.edges["betweenness"]``, in an undirected graph of both directions together;
-        every rank has the whole table. Of parallel edges the shortest have equal parts of one edge's score.
-        `result.vertices` has what it has without, by the scale for edges.
+        Score edges: ``result.edges["betweenness"]``, in an undirected graph for both directions together;
+        every rank has the whole table. The shortest of parallel edges share one edge's score equally.
+        `result.vertices` is the same as without this, but scaled as for edges.
     **options
         As for `gaslab.run`; ``seed=`` draws the sources.
 
     Returns
     -------
     Result
-        Of one source without *endpoints*, nan at the source itself, as in NetworkX.
+        With one source and without *endpoints*, the source itself has nan, as in NetworkX.
 
     Raises
     ------
     UsageError
-        *sources* is empty, or more than there are vertices; the graph has no column that *weight* names, or
-        lengths of which some are not above 0, or differ so much that a path is no longer with a further edge;
-        *edges* and *endpoints* together; there are more shortest paths than a float64 can count.
+        *sources* is empty or exceeds the number of vertices; the column *weight* does not exist, has a length
+        that is not above 0, or lengths so different that a further edge makes a path no longer; *edges*
+        and *endpoints* are given together; there are more shortest paths than a float64 can count.
     VertexNotFound
         A source is not in the graph.
 

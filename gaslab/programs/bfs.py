@@ -19,7 +19,7 @@ from gaslab.programs._tool import Command, Option, Tool
 
 
 class Levels(gl.VertexProgram):
-    """Each vertex's `level`: the edges on a shortest way from `source`, -1 where there is none."""
+    """Each vertex's `level`: the number of edges on a shortest path from `source`, -1 if not reached."""
 
     source: gl.VertexId
 
@@ -82,8 +82,8 @@ def bfs(graph: gl.Graph, source: Any, *, parents: bool = False, **options: Any) 
     source : vertex id
         In the user's own ids.
     parents : bool
-        Also return ``result.vertices["parent"]``: of the neighbours one level nearer to *source* that of
-        the smallest id. The source and vertices not reached have None, or -1 where ids are integers from 0.
+        Also return ``result.vertices["parent"]``: the smallest id among the neighbours one level nearer to
+        *source*. The source and vertices not reached have None, or -1 where ids are integers from 0.
     **options
         As for `gaslab.run`.
 

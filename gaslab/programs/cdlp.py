@@ -18,7 +18,7 @@ from gaslab.programs._tool import Command, Tool
 
 
 class LabelPropagation(gl.VertexProgram):
-    """The `label` of every vertex, a vertex id; a vertex without edges keeps its own."""
+    """Each vertex's community `label`, a vertex id; a vertex without edges keeps its own id."""
 
     gather_edges = gl.ALL
 
@@ -45,9 +45,9 @@ def cdlp(graph: gl.Graph, *, iterations: int = 10, **options: Any) -> gl.Result:
     Parameters
     ----------
     graph : Graph
-        Edges count both ways; parallel edges count each.
+        Edges count in both directions; parallel edges each count.
     iterations : int
-        Rounds; there is no other end, for labels may swing forever.
+        Number of rounds; there is no other stopping rule, since labels may oscillate forever.
     **options
         As for `gaslab.run`.
 

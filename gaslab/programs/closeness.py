@@ -34,7 +34,7 @@ def ones(bits: int) -> int:
 
 
 def rated(reached: int, far: float, others: int, wf_improved: bool) -> float:
-    """Return the closeness of a vertex that so many of the other sources reach, *far* away in sum."""
+    """Return the closeness of a vertex from how many other sources reach it, *far* away in total."""
     if far == 0.0:
         return 0.0
     mean = reached / far
@@ -103,7 +103,7 @@ class _Search(gl.VertexProgram):
 
 
 class Closeness(_Search):
-    """Each vertex's `closeness`, from so many `sources`."""
+    """Each vertex's `closeness`; `sources` is the number of sources."""
 
     sources: int
     wf_improved: bool = True
@@ -194,7 +194,7 @@ class _WeightedSearch(gl.VertexProgram):
 
 
 class WeightedCloseness(_WeightedSearch):
-    """Each vertex's `closeness`, from so many `sources`."""
+    """Each vertex's `closeness` with edge lengths; `sources` is the number of sources."""
 
     sources: int
     wf_improved: bool = True
@@ -208,7 +208,7 @@ class WeightedCloseness(_WeightedSearch):
 
 
 class WeightedHarmonic(_WeightedSearch):
-    """Each vertex's `harmonic` centrality."""
+    """Each vertex's `harmonic` centrality with edge lengths."""
 
     class Vertex(_WeightedSearch.Vertex):
         harmonic: float = 0.0
@@ -226,31 +226,32 @@ def closeness(
     wf_improved: bool = True,
     **options: Any,
 ) -> gl.Result:
-    """Return closeness, ``result.vertices["closeness"]`` (float64), as NetworkX defines it.
+    """Return closeness centrality, ``result.vertices["closeness"]`` (float64), as NetworkX defines it.
 
-    It is r / d, where r other vertices reach this one, d away in sum: directed edges are followed towards it.
-    For distances from it take ``graph.reverse()``. A vertex that no other reaches has 0.
+    It is r / d, where r other vertices reach this one and d is the sum of their distances: directed edges are
+    followed towards the vertex. For distances from it use ``graph.reverse()``. A vertex that no other reaches
+    has 0.
 
     Parameters
     ----------
     graph : Graph
         Parallel edges and self-loops change nothing.
     sources : int or iterable of vertex ids, optional
-        The vertices of which r and d are taken: so many drawn by ``seed=``, or these; an estimate of
-        what all give (Eppstein and Wang, Fast Approximation of Centrality, 2004). By default all are.
+        The vertices that r and d count: how many to draw by ``seed=``, or their ids; an estimate of the
+        answer for all (Eppstein and Wang, Fast Approximation of Centrality, 2004). By default all.
     weight : str, optional
-        Edge column of non-negative lengths, of which no path takes an infinite one. By default every edge has
-        length 1.
+        Edge column of non-negative lengths; an infinite edge is on no path. By default every edge has length
+        1.
     wf_improved : bool
-        Multiply by the part of the other sources that r are (Wasserman and Faust), for graphs in parts.
+        Multiply by r as a fraction of the other sources (Wasserman and Faust), for disconnected graphs.
     **options
         As for `gaslab.run`; ``seed=`` draws the sources.
 
     Raises
     ------
     UsageError
-        *sources* is empty, or more than there are vertices; the graph has no column that *weight* names, a
-        length is negative or not a number, or lengths are so large that a path may sum to infinity.
+        *sources* is empty or exceeds the number of vertices; the graph has no column *weight*, a length is
+        negative or not a number, or lengths are so large that a path may sum to infinity.
     VertexNotFound
         A source is not in the graph.
 
@@ -280,7 +281,8 @@ def harmonic(graph: gl.Graph, *, sources: Any = None, weight: str | None = None,
     graph : Graph
         Directed edges are followed towards the vertex. Parallel edges and self-loops change nothing.
     sources : int or iterable of vertex ids, optional
-        Sum over so many vertices drawn by ``seed=``, or over these; the sum is not scaled. By default all.
+        The vertices to sum over: how many to draw by ``seed=``, or their ids; the sum is not scaled. By
+        default all.
     weight : str, optional
         As for `closeness`.
     **options

@@ -21,7 +21,7 @@ from gaslab.programs.triangles import Triangles
 
 
 class Clustering(Triangles):
-    """The `clustering` of every vertex of an undirected graph, and what it is made of."""
+    """Each vertex's `clustering` in an undirected graph, and the counts that it is computed from."""
 
     class Vertex(Triangles.Vertex):
         clustering: float = 0.0
@@ -61,8 +61,8 @@ class DirectedClustering(DirectedTriangles):
 def clustering(graph: gl.Graph, *, definition: str = "networkx", **options: Any) -> gl.Result:
     """Return the local clustering coefficient of every vertex, ``result.vertices["clustering"]`` (float64).
 
-    Self-loops are passed over; a vertex with fewer than two neighbours has 0. In an undirected graph it
-    is the part of the pairs of neighbours that are neighbours of each other, as in NetworkX's
+    Self-loops are ignored; a vertex with fewer than two neighbours has 0. In an undirected graph it
+    is the fraction of pairs of neighbours that are adjacent, as in NetworkX's
     ``clustering`` and in LDBC Graphalytics. For directed graphs these two differ.
 
     Parameters
@@ -70,8 +70,8 @@ def clustering(graph: gl.Graph, *, definition: str = "networkx", **options: Any)
     graph : Graph
         Without parallel edges.
     definition : {"networkx", "graphalytics"}
-        Of a directed graph: Fagiolo's, which weighs triangles by all ways to direct them; or the edges
-        between neighbours (of either direction) over those that there could be.
+        For directed graphs: Fagiolo's, which weights triangles by all ways to direct them; or the number of
+        edges between neighbours (in either direction) over the number possible.
     **options
         As for `gaslab.run`.
 
@@ -97,7 +97,7 @@ def clustering(graph: gl.Graph, *, definition: str = "networkx", **options: Any)
 
 @collective(options="run")
 def transitivity(graph: gl.Graph, **options: Any) -> float:
-    """Return which part of the pairs of edges at a vertex are closed to triangles, as NetworkX's.
+    """Return the fraction of pairs of edges at a vertex that close a triangle, as in NetworkX.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from gaslab.programs.unordered import FreeColors
 
 
 class Coloring(gl.VertexProgram):
-    """Each vertex's `color` from 0; those with many edges first, if `by_degree`, then by id."""
+    """Each vertex's `color`, from 0; vertices of high degree choose first if `by_degree`, then by id."""
 
     by_degree: bool = False
     gather_edges = gl.ALL
@@ -54,9 +54,9 @@ class Coloring(gl.VertexProgram):
 
 
 class SaturationColoring(gl.VertexProgram):
-    """Each vertex's `color` from 0; most colours of neighbours first, then degree, then id.
+    """Each vertex's `color`, from 0; the most colours among neighbours first, then degree, then id.
 
-    A vertex chooses as soon as it is before all its neighbours; Brélaz' DSATUR asks that of the whole
+    A vertex chooses as soon as it comes before all its neighbours; Brélaz's DSATUR orders the whole
     graph, one vertex at a time.
     """
 
@@ -110,7 +110,7 @@ ORDERS = {"id": Coloring(), "degree": Coloring(by_degree=True), "saturation": Sa
 def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Result:
     """Colour the vertices so that neighbours differ, ``result.vertices["color"]`` (int64, from 0).
 
-    ``result.metrics["answer"]["colors"]`` is how many colours there are.
+    ``result.metrics["answer"]["colors"]`` is the number of colours.
 
     Parameters
     ----------
@@ -118,17 +118,17 @@ def coloring(graph: gl.Graph, *, order: str = "degree", **options: Any) -> gl.Re
         Edge directions are ignored. So are self-loops, as in NetworkX, with a warning: no colour differs
         from itself.
     order : {"degree", "id", "saturation"}
-        Who chooses first: those with many edges (NetworkX's ``"largest_first"``, where its nodes are
-        in the order of their ids); those with small ids; or those who see the most colours, among
+        Which vertices choose first: those of largest degree (NetworkX's ``"largest_first"`` with nodes in
+        the order of their ids); those with the smallest ids; or those with the most colours among their
         neighbours (few colours, many supersteps).
     **options
         As for `gaslab.run`; ``engine=gl.Async(consistency="serialisable")`` runs `FreeColors`, in which
-        vertices choose in the order of their turns.
+        each vertex chooses when its turn comes.
 
     Raises
     ------
     UsageError
-        Without supersteps: an *order* is asked for, or that neighbours may run at once.
+        The engine has no supersteps, and an *order* is given or neighbours may run at once.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class Components(gl.VertexProgram):
         )  # fmt: skip
 
     def ends_soon(self) -> bool:
-        """Whether a search that grows on as it did will have found all vertices before long."""
+        """Return whether the search, if it grows as before, will soon have found all vertices."""
         growth = math.log2(self.seen.far / self.seen.near)  # a power of the supersteps, as they are doubled
         supersteps = SEARCHED * (self.num_vertices / self.seen.far) ** (1.0 / growth)
         return bool(supersteps < (self.num_vertices + 2 * self.num_edges) / PER_SUPERSTEP)

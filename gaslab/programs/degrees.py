@@ -26,7 +26,7 @@ class Degrees(gl.VertexProgram):
 def degrees(graph: gl.Graph, **options: Any) -> gl.Result:
     """Return degrees, ``result.vertices["in_edges" | "out_edges" | "edges"]`` (int64).
 
-    On an undirected graph all three are the degree, in which a self-loop counts 2.
+    In an undirected graph all three are the degree, and a self-loop counts twice.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from gaslab.programs._tool import Command, Option, Tool
 
 
 class Reach(gl.VertexProgram):
-    """Each vertex's `reach`, about how many it reaches, and `eccentricity`, in at least how many steps."""
+    """Each vertex's `reach`, about how many it reaches, and `eccentricity`, a lower bound on the steps."""
 
     registers: int = 64
     gather_edges = gl.OUT
@@ -43,7 +43,7 @@ class Reach(gl.VertexProgram):
         return v.eccentricity
 
     def count(self, v: Vertex) -> float:
-        """HyperLogLog's estimate, by the empty registers where few are full."""
+        """Return HyperLogLog's estimate, from the empty registers where few are full."""
         whole = 0.0
         empty = 0
         for k in range(self.registers):
@@ -78,22 +78,22 @@ class Reach(gl.VertexProgram):
 
 @collective(options="run")
 def diameter(graph: gl.Graph, *, share: float = 0.9, registers: int = 64, **options: Any) -> gl.Result:
-    """Estimate how far vertices are from each other, ``result.metrics["answer"]``, and every vertex's reach.
+    """Estimate the diameter and effective diameter, ``result.metrics["answer"]``, and each vertex's reach.
 
-    The answer has ``diameter``, at most the longest of all shortest ways (edges, not weights; pairs
-    without a way do not count) and rarely much less; ``effective_diameter``, within which the given
-    share of the connected pairs are, interpolated between whole steps; and ``pairs``, about how many
-    pairs are connected, each vertex with itself included. ``result.vertices["reach"]`` is about how many
-    vertices one reaches, ``["eccentricity"]`` in at least how many steps.
+    The answer has ``diameter``, at most the longest of all shortest paths (in edges, not weights;
+    unconnected pairs do not count) and rarely much less; ``effective_diameter``, the distance within which
+    the given share of the connected pairs lie, interpolated between whole steps; and ``pairs``, about how
+    many pairs are connected, including each vertex with itself. ``result.vertices["reach"]`` is about how
+    many vertices a vertex reaches, ``["eccentricity"]`` a lower bound on the steps it takes.
 
     Parameters
     ----------
     graph : Graph
         Directed edges are followed forward.
     share : float
-        In (0, 1]: for the effective diameter.
+        Share of pairs for the effective diameter, in (0, 1].
     registers : int
-        Of a sketch. A count is off by about 1.04 / sqrt(registers).
+        Number of registers of a sketch. A count is off by about 1.04 / sqrt(registers).
     **options
         As for `gaslab.run`; ``seed=`` chooses the sketches, ``max_iterations=`` bounds the steps.
 

@@ -38,7 +38,7 @@ class _Sides(Neighbourhood):
 
 
 class DirectedTriangles(_Sides):
-    """Of a vertex and an edge between two of its neighbours: which way each of the two stands to it."""
+    """Each vertex's directed triangles, by the directions of its edges to the other two vertices."""
 
     class Vertex(_Sides.Vertex):
         in_triangles: int = 0
@@ -74,7 +74,7 @@ class DirectedTriangles(_Sides):
 
 
 class LocalClustering(_Sides):
-    """LDBC's `clustering`: of the edges that could lead between two neighbours, the part that there is."""
+    """LDBC's `clustering`: the fraction of the possible edges between two neighbours that exist."""
 
     class Vertex(_Sides.Vertex):
         _around: gl.SortedSet[gl.VertexId]

@@ -66,8 +66,8 @@ def distances(
 ) -> gl.Result:
     """Return distances from the nearest source, ``result.vertices["distance" | "nearest"]``.
 
-    Distances are float64, inf where there is no path; `nearest` is the source's id, the smallest where
-    several are equally near, None (-1 among integers from 0) where there is no path.
+    Distances are float64, inf where there is no path; `nearest` is the source's id, the smallest if several
+    are equally near, and None (-1 where ids are integers from 0) if there is no path.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def distances(
     sources : iterable of vertex ids
         At least one.
     weight : str, optional
-        Edge column of non-negative lengths, of which no path takes an infinite one. Every edge has length 1
-        where *weight* is None, or is not given and the graph has no column "weight".
+        Edge column of non-negative lengths; an infinite edge is on no path. Every edge has length 1 if
+        *weight* is None, or if it is not given and the graph has no column "weight".
     **options
         As for `gaslab.run`.
 
@@ -85,7 +85,7 @@ def distances(
     VertexNotFound
         A source is not in the graph.
     UsageError
-        There is no source, the graph has no column that *weight* names, a weight is negative or not a
+        There is no source, the graph has no column *weight*, a weight is negative or not a
         number, or weights are so large that a path may sum to infinity.
 
     Examples

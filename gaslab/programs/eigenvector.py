@@ -20,7 +20,7 @@ from gaslab.programs._tool import Command, Option, Tool
 
 
 class Eigenvector(PowerIteration):
-    """Each vertex's `eigenvector`."""
+    """Each vertex's eigenvector centrality, `eigenvector`."""
 
     class Vertex(PowerIteration.Vertex):
         eigenvector: float = 0.0
@@ -54,26 +54,26 @@ def eigenvector(
     tolerance: float = 1e-6,
     **options: Any,
 ) -> gl.Result:
-    """Return eigenvector centrality, ``result.vertices["eigenvector"]`` (float64, of Euclidean length 1).
+    """Return eigenvector centrality, ``result.vertices["eigenvector"]`` (float64, of Euclidean norm 1).
 
     Parameters
     ----------
     graph : Graph
-        Without parallel edges. Directed edges hand on to their targets; for the other way take
-        ``graph.reverse()``. A self-loop counts once.
+        Without parallel edges. Directed edges pass centrality to their targets; for the other
+        direction use ``graph.reverse()``. A self-loop counts once.
     weight : str, optional
-        Edge column to count edges by, finite; the largest in size from 1e-100 to 1e100. Negative ones count.
+        Edge column of finite weights, which may be negative; the largest magnitude is 1e-100 to 1e100.
     max_iterations : int
-        Supersteps at most, two for each iteration; reaching it warns (ConvergenceWarning).
+        Maximum number of supersteps, two per iteration; reaching it warns (ConvergenceWarning).
     tolerance : float
-        Change of all scores in sum, divided by their number, at which to stop.
+        Stop when the mean absolute change of the scores is below this.
     **options
-        As for `gaslab.run`; ``init=`` may give the scores to start from, by default all the same.
+        As for `gaslab.run`; ``init=`` may give the initial scores, by default all equal.
 
     Raises
     ------
     UsageError
-        The graph has parallel edges, no such column, or one with values that are not as said.
+        The graph has parallel edges, no such column, or a column with invalid values.
 
     Examples
     --------

@@ -27,9 +27,9 @@ NARROW = 1e-9, 1e6  # priors of which every product is in the range of a float32
 
 
 class CollapsedGibbs(gl.VertexProgram):
-    """Sweeps over all tokens, each a superstep; the chain depends on the ways, not on ranks and threads.
+    """Collapsed Gibbs sampling, a sweep per superstep; the chain depends on the ways, not ranks and threads.
 
-    `asymmetric`, of a subclass such as `with_prior` makes, has the prior of each topic in place of `alpha`.
+    In a subclass made by `with_prior`, `asymmetric` is the prior of each topic, in place of `alpha`.
     """
 
     rng = "hash"
@@ -111,7 +111,7 @@ class CollapsedGibbs(gl.VertexProgram):
         self.tokens.counts[new] += 1
 
     def share(self, v: Vertex) -> gl.Vector:
-        """Return what the likelihood of a document's tokens takes of it, for each topic."""
+        """Return the document's factor in the likelihood of its tokens, for each topic."""
         mix: gl.Vector = (v.counts + self.prior.alpha) / (v.degree + np.sum(self.prior.alpha))
         return mix / (self.tokens.counts + self.words * self.word_prior)
 
@@ -124,7 +124,7 @@ class CollapsedGibbs(gl.VertexProgram):
 
 
 class SampledGibbs(CollapsedGibbs):
-    """The same chain; `summed` has the counts of its samples, of which the last sweep's always are one."""
+    """The same chain; `summed` is the sum of the counts of its samples, always including the last sweep's."""
 
     burn_in: int = 0  # sweeps before the first sample
     sample_every: int = 1  # sweeps
@@ -141,6 +141,6 @@ class SampledGibbs(CollapsedGibbs):
 
 
 def with_prior(kind: type[CollapsedGibbs], alpha: Sequence[float]) -> type[CollapsedGibbs]:
-    """Return the program with a prior of its own for each topic; its parameter `topics` is their number."""
+    """Return the program with a separate prior for each topic; its parameter `topics` is their number."""
     members: dict[str, Any] = {"asymmetric": tuple(map(float, alpha)), "__module__": __name__}
     return type(kind.__name__, (kind,), members)

@@ -19,7 +19,7 @@ from gaslab.programs._tool import Command, Option, Tool
 
 
 class HITS(gl.VertexProgram):
-    """Each vertex's `hub` and `authority`, until the hubs move by less than `tolerance` in sum."""
+    """Each vertex's `hub` and `authority`, until the hubs change by less than `tolerance` in total."""
 
     tolerance: float = 1e-10
 
@@ -79,7 +79,7 @@ class HITS(gl.VertexProgram):
 class UndirectedHITS(HITS):
     """HITS of an undirected graph with self-loops, each of which counts once, as in NetworkX.
 
-    `loops`, their weight at a vertex, is given (``init=``); `hits` fills it.
+    `loops`, the weight of a vertex's self-loops, is given (``init=``); `hits` fills it in.
     """
 
     class Vertex(HITS.Vertex):
@@ -107,18 +107,18 @@ def hits(
     weight: str | None = None,
     **options: Any,
 ) -> gl.Result:
-    """Return hubs and authorities, ``result.vertices["hub" | "authority"]`` (float64, each sums to 1).
+    """Return hub and authority scores, ``result.vertices["hub" | "authority"]`` (float64, each sums to 1).
 
     Parameters
     ----------
     graph : Graph
         Undirected edges count in both directions, self-loops once; parallel edges count each.
     tolerance : float
-        Change of all hubs in sum at which to stop.
+        Stop when the hub scores change by less than this in total.
     max_iterations : int
-        Supersteps at most, three for each iteration; reaching it warns (ConvergenceWarning).
+        Maximum number of supersteps, three per iteration; reaching it warns (ConvergenceWarning).
     weight : str, optional
-        Edge column to count edges by; non-negative, the largest from 1e-100 to 1e100.
+        Edge column of non-negative weights, the largest from 1e-100 to 1e100.
     **options
         As for `gaslab.run`.
 
@@ -130,7 +130,7 @@ def hits(
     Raises
     ------
     UsageError
-        The graph has no such column, its values are not as said, or the tolerance is not finite.
+        The graph has no such column, its values are invalid, or the tolerance is not finite.
 
     Examples
     --------

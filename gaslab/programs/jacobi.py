@@ -22,7 +22,7 @@ from gaslab.programs._tool import Command, Option, Tool
 
 
 class Jacobi(gl.VertexProgram):
-    """The unknown `x` of every vertex, until none moves by more than `tolerance` in one step."""
+    """The unknown `x` of every vertex, until none changes by more than `tolerance` in one step."""
 
     tolerance: float = 1e-10
     loop: float = 1.0  # of a self-loop's weight; 0.5 where the graph is undirected: gather sees it twice
@@ -78,22 +78,22 @@ def jacobi(
     max_iterations: int = 1000,
     **options: Any,
 ) -> gl.Result:
-    """Solve A x = b, ``result.vertices["x"]`` (float64).
+    """Solve the sparse linear system A x = b by Jacobi iteration, ``result.vertices["x"]`` (float64).
 
     Parameters
     ----------
     graph : Graph
-        The edge i -> j is the entry A[i, j]; an undirected one is A[j, i] too.
+        The edge i -> j is the entry A[i, j]; an undirected edge is A[j, i] too.
     rhs : number, mapping by vertex id, array by sorted id, or Result
-        The right-hand side b; as `gaslab.run` takes ``init``.
+        The right-hand side b, in a form that `gaslab.run` takes for ``init``.
     weight : str
-        Edge column of the entries.
+        Edge column with the entries of A.
     tolerance : float
-        Largest move of an unknown in one step at which to stop.
+        Stop when no unknown changes by more than this in one step.
     max_iterations : int
-        Supersteps at most; reaching it warns (ConvergenceWarning). The first reads the diagonal.
+        Maximum number of supersteps; reaching it warns (ConvergenceWarning). The first reads the diagonal.
     **options
-        As for `gaslab.run`; ``init={"x": ...}`` is where to start.
+        As for `gaslab.run`; ``init={"x": ...}`` gives the starting values.
 
     Raises
     ------

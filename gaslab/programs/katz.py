@@ -20,7 +20,7 @@ from gaslab.programs._tool import Command, Option, Tool
 
 
 class Katz(PowerIteration):
-    """Each vertex's `katz`; `_beta` is given (``init=``)."""
+    """Each vertex's Katz centrality, `katz`; `_beta` is given (``init=``)."""
 
     alpha: float = 0.1
     normalized: bool = True
@@ -62,30 +62,30 @@ def katz(
     Parameters
     ----------
     graph : Graph
-        Without parallel edges. Directed edges hand on to their targets; for the other way take
+        Without parallel edges. Directed edges pass centrality to their targets; for the other direction use
         ``graph.reverse()``. A self-loop counts once.
     alpha : float
-        What a way counts less for each edge; below 1 / the largest eigenvalue, or it does not converge.
+        Attenuation per edge of a walk; the iteration converges below 1 / the largest eigenvalue.
     beta : float or mapping
-        What every vertex has by itself; a mapping has a number for each vertex id.
+        The centrality that each vertex has on its own; a mapping has a number for each vertex id.
     weight : str, optional
-        Edge column to count edges by, finite; the largest in size from 1e-100 to 1e100. Negative ones count.
+        Edge column of finite weights, which may be negative; the largest magnitude is 1e-100 to 1e100.
     normalized : bool
-        Scale to Euclidean length 1.
+        Scale to Euclidean norm 1.
     max_iterations : int
-        Supersteps at most, two for each iteration; reaching it warns (ConvergenceWarning).
+        Maximum number of supersteps, two per iteration; reaching it warns (ConvergenceWarning).
     tolerance : float
-        Change of all sums in sum, divided by their number, at which to stop.
+        Stop when the mean absolute change of the scores is below this.
     **options
         As for `gaslab.run`.
 
     Raises
     ------
     UsageError
-        The graph has parallel edges, no such column, or one with values that are not as said; *beta* leaves
-        out a vertex.
+        The graph has parallel edges, no such column, or a column with invalid values; *beta* leaves out a
+        vertex.
     VertexNotFound
-        *beta* has an id that is not in the graph.
+        An id in *beta* is not in the graph.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from gaslab.programs.unordered import FallingCores
 
 
 class Cores(gl.VertexProgram):
-    """Each vertex's `core`: the largest k such that it belongs to a subgraph of least degree k."""
+    """Each vertex's `core`: the largest k such that it belongs to a subgraph of minimum degree k."""
 
     scatter_edges = gl.ALL
 
@@ -54,14 +54,14 @@ class Cores(gl.VertexProgram):
 
 @collective(options="run")
 def kcore(graph: gl.Graph, **options: Any) -> gl.Result:
-    """Return core numbers, ``result.vertices["core"]`` (int32), as ``networkx.core_number`` has them.
+    """Return core numbers, ``result.vertices["core"]`` (int32), as ``networkx.core_number`` does.
 
     Parameters
     ----------
     graph : Graph
-        Edge directions are ignored. Every edge counts: parallel ones each, and both of a pair that runs
-        to and fro, as in a directed graph of NetworkX; a self-loop counts twice, as in `degree`, and
-        stays (NetworkX refuses it). For the undirected simple graph drop duplicates and loops when
+        Edge directions are ignored. Every edge counts: each parallel edge, and both edges of a reciprocal
+        pair, as in a directed graph of NetworkX; a self-loop counts twice, as in `degree`, and stays
+        (NetworkX refuses self-loops). For the undirected simple graph drop duplicates and self-loops when
         reading, with ``directed=False``.
     **options
         As for `gaslab.run`; ``engine="async"`` runs `FallingCores`.

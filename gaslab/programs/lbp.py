@@ -85,7 +85,7 @@ class BeliefPropagation(gl.VertexProgram):
                 e._backward[1 - now, state] = message[state]
 
     def message(self, weight: float, rest: gl.Vector, old: gl.Vector) -> gl.Vector:
-        """Return the log of what a vertex says of its neighbour's state; *rest*: what it believes itself."""
+        """Return the log of a vertex's message about its neighbour's state; *rest* is its own belief."""
         own = np.exp(rest - np.max(rest))
         whole = np.sum(own)
         # Not whole + expm1(...) * own: of a vertex sure of its state, which is to differ, the log of 0.
@@ -109,34 +109,34 @@ def lbp(
     max_iterations: int = 200,
     **options: Any,
 ) -> gl.Result:
-    """Return beliefs, ``result.vertices["belief"]`` (float64, a row of probabilities per vertex).
+    """Return beliefs by loopy belief propagation, ``result.vertices["belief"]`` (float64, a row per vertex).
 
     Parameters
     ----------
     graph : Graph
         Edge directions and self-loops are ignored.
     prior : mapping by vertex id or array by sorted id
-        The weight of every state at every vertex, a row of non-negative numbers, not all 0; vertices that a
+        The weight of each state at each vertex: a row of non-negative numbers, not all 0; vertices that a
         mapping leaves out favour no state.
     smoothing : float
-        Ends of an edge are exp(smoothing * weight) times as likely to be in the same state as not;
-        negative for neighbours that differ; smoothing * weight is -700 to 700.
+        Ends of an edge are exp(smoothing * weight) times as likely to be in the same state as not; negative
+        if neighbours should differ; smoothing * weight is from -700 to 700.
     weight : str, optional
-        Edge column; without it every edge counts 1.
+        Edge column of weights; by default every edge has weight 1.
     damping : float
-        In [0, 1): how much of an old message stays; where beliefs swing, try 0.5.
+        Fraction of the old message that is kept, in [0, 1); if beliefs oscillate, try 0.5.
     tolerance : float
-        Largest move of a probability in one step at which to stop.
+        Stop when no probability changes by more than this in one step.
     max_iterations : int
-        Supersteps at most; reaching it warns (ConvergenceWarning).
+        Maximum number of supersteps; reaching it warns (ConvergenceWarning).
     **options
         As for `gaslab.run`.
 
     Raises
     ------
     UsageError
-        A row of the prior that is not as said, a weight or parameter that is not finite, or smoothing *
-        weight is beyond 700.
+        A row of the prior is invalid, a weight or parameter is not finite, or smoothing * weight is outside
+        -700 to 700.
 
     Examples
     --------

@@ -40,64 +40,65 @@ def lda(
     resume: gl.TopicModel | None = None,
     **options: Any,
 ) -> gl.Result:
-    """Find topics in documents: latent Dirichlet allocation, ``result.tables["topic_word"]``.
+    """Find topics in documents by latent Dirichlet allocation, ``result.tables["topic_word"]``.
 
     Parameters
     ----------
     graph : Graph
-        Bipartite, documents on the left and words on the right. Those without an edge are in the answer, with
-        the probabilities of the prior alone.
+        Bipartite, documents on the left and words on the right. Documents and words without an edge are in
+        the answer, with the probabilities of the prior alone.
     topics : int
-        How many, 1 to 65,536; by default 20, or as many as the model has that is resumed.
+        Number of topics, 1 to 65,536; by default 20, or that of the resumed model.
     doc_topic_prior : float or array of float
         Dirichlet prior of each topic in a document, 1e-100 to 1e9: one for all, or one for each; by default
-        0.1, or that of the model.
+        0.1, or that of the resumed model.
     topic_word_prior : float
-        Dirichlet prior of each word in a topic, 1e-100 to 1e9; by default 0.01, or that of the model.
+        Dirichlet prior of each word in a topic, 1e-100 to 1e9; by default 0.01, or that of the resumed model.
     iterations : int
-        Sweeps over all tokens, from 1. The run ends after them and is converged.
+        Number of sweeps over all tokens, at least 1. After the last, the run is converged.
     sampler : {"auto", "gibbs", "metropolis-hastings"}
         How topics are drawn. "gibbs": by collapsed Gibbs sampling, token after token, exact on one rank and
-        thread; in parallel the totals of topics are at most a round of `visit` old, and the chain is
-        another. Its weights are float32, unless *precision* says otherwise or a prior is below 1e-9 or above
-        1e6. "metropolis-hastings": by the steps of WarpLDA, which see the counts of half a sweep ago; one
-        chain on any ranks and threads. It needs more sweeps, of a time that hardly grows with the topics, and
-        it alone has *mh_steps* and *optimise_priors*. "auto" is the first up to 500 topics and without
-        these options, or with *mh_sweeps*; else the second.
+        thread; in parallel the totals of topics are at most one round of `visit` old, and the chain is
+        different. Its weights are float32, unless *precision* says otherwise or a prior is below 1e-9 or
+        above 1e6. "metropolis-hastings": by the steps of WarpLDA, which use the counts of half a sweep ago;
+        the chain is the same on any number of ranks and threads. It needs more sweeps, whose time hardly
+        grows with the number of topics, and only it has *mh_steps* and *optimise_priors*. "auto" is the first
+        for up to 500 topics without these options, or with *mh_sweeps*; otherwise the second.
     anneal_sweeps : int, optional
-        How many of the sweeps, the first, have a wider prior of words in a topic, 0 to *iterations* - 1: it
-        is 0.1, or less where a corpus has few tokens for so many topics, but not below *topic_word_prior*.
-        Chains then end at topics of a larger likelihood. By default half of the sweeps, and all of
-        *mh_sweeps*, but no more than *burn_in*, as counts are averaged after them; 0 with *resume* and with
-        *optimise_priors*, which moves that prior itself. Of "gibbs" the first sweep only counts.
+        Number of initial sweeps with a wider prior of words in a topic, 0 to *iterations* - 1: it is 0.1, or
+        less if a corpus has few tokens per topic, but not below *topic_word_prior*. Chains then end at topics
+        of higher likelihood. By default half of the sweeps, and all of *mh_sweeps*, but no more than
+        *burn_in*, since counts are averaged after them; 0 with *resume* and with *optimise_priors*, which
+        moves that prior itself. The first sweep of "gibbs" only counts.
     mh_sweeps : int
-        How many of the sweeps, the first, "metropolis-hastings" makes, 0 to *iterations* - 1, before "gibbs"
-        goes on from its topics, which its own first sweep counts: a large corpus takes less time so than by
-        "gibbs" alone. They may have *mh_steps* and *optimise_priors*; the priors stay as these leave them.
+        Number of initial sweeps by "metropolis-hastings", 0 to *iterations* - 1, before "gibbs" continues
+        from its topics, which the first sweep of "gibbs" counts: on a large corpus this takes less time than
+        "gibbs" alone. These sweeps may have *mh_steps* and *optimise_priors*; the priors stay as they leave
+        them.
     mh_steps : int
-        Steps of Metropolis-Hastings that a token takes in each half of a sweep, 1 to 64; each takes
-        two bytes of memory a token.
+        Metropolis-Hastings steps per token in each half of a sweep, 1 to 64; each takes two bytes of memory
+        per token.
     optimise_priors : int
-        Sweeps from one step of the priors to the next, by Minka's fixed point, each topic's prior in a
-        document for itself; 0: they stay as given. They begin with 1e-30 or more, and are kept within 1e-5
-        and 1e5; those of the last sweep stay.
+        Number of sweeps between updates of the priors by Minka's fixed point, with a separate prior in a
+        document for each topic; 0: the priors stay as given. They start from 1e-30 or more, and are kept
+        between 1e-5 and 1e5; those of the last sweep stay.
     burn_in : int, optional
-        Average the counts over the sweeps after so many, 0 (with *mh_sweeps* those) to *iterations* - 1; by
-        default they are those of the last sweep alone.
+        Average the counts over the sweeps after this many, 0 (with *mh_sweeps*: that many) to *iterations* -
+        1; by default the counts are those of the last sweep alone.
     sample_every : int
-        With *burn_in*: sweeps from one that is averaged to the next, from 1, counted back from the last,
-        which always is.
+        With *burn_in*: average every this many sweeps, at least 1, counted back from the last, which is
+        always included.
     evaluate_every : int
-        Sweeps from one log-likelihood to the next, from 1, which takes the time of a sweep where topics are
-        many. It is rounded up to a divisor of *iterations*, so that the last sweep has one; with *mh_sweeps*
-        for either sampler's sweeps by themselves.
+        Number of sweeps between log-likelihoods, at least 1; computing one takes the time of a sweep if
+        topics are many. It is rounded up to a divisor of *iterations*, so that the last sweep has one; with
+        *mh_sweeps* separately for each sampler's sweeps.
     count : str, optional
-        Edge column of how many tokens an edge is, whole numbers; None: each edge is one token. "auto" is
-        ``count``, else ``weight`` (which is what the third field of a text file is called), else None.
+        Edge column with the number of tokens of each edge, whole numbers; None: each edge is one token.
+        "auto" is ``count``, else ``weight`` (the name of the third field of a text file), else None.
     resume : TopicModel, optional
-        A model to go on from, of this corpus or of another. The topics of tokens are not kept in it: they are
-        drawn given the topics of the model, which is as good as a sweep, so the chain is another than that of
-        one long run, and as far.
+        A model to continue from, of this corpus or of another. It does not keep the topics of tokens: they
+        are drawn given the topics of the model, which is as good as a sweep, so the chain differs from that
+        of one long run, but is as far along.
     **options
         As for `gaslab.run`, without ``max_iterations``, ``columns``, ``init`` and ``start``; ``engine`` is
         ``"sync"`` or ``"reference"``.
@@ -108,20 +109,20 @@ def lda(
         ``tables["topic_word"]`` has a row for each word, by id; its column ``probability`` (float64, a vector
         of length *topics*) is the probability of the word in each topic: it sums to 1 over the words.
         ``tables["document_topic"]`` has a row for each document: the probability of each topic in it, which
-        sums to 1 over the topics. ``vertices`` has both as ``probability``, and the numbers of tokens by
-        topic that they come from as ``counts`` (a vector of length *topics*; int32, with *burn_in* float64);
-        by "metropolis-hastings" those of words are half a sweep older. ``history`` has a row for each sweep;
-        those of *evaluate_every* have ``log_likelihood_per_token``: the mean over tokens of the log (base e)
-        of the probability of the word in its document, by the counts and priors of that sweep.
+        sums to 1 over the topics. ``vertices`` has both as ``probability``, and the token counts by topic
+        behind them as ``counts`` (a vector of length *topics*; int32, with *burn_in* float64); with
+        "metropolis-hastings" the counts of words are half a sweep older. ``history`` has a row for each
+        sweep; the rows of *evaluate_every* have ``log_likelihood_per_token``: the mean over tokens of the log
+        (base e) of the probability of the word in its document, under the counts and priors of that sweep.
         ``metrics["figures"]`` has the last of these, ``tokens``, ``cpu_seconds`` of all ranks and threads,
-        ``tokens_per_cpu_second`` (those of all sweeps), ``sampler``, and the priors at the end,
-        ``doc_topic_prior`` (a list) and ``topic_word_prior``. ``metrics["parameters"]`` has the arguments.
+        ``tokens_per_cpu_second`` (over all sweeps), ``sampler``, and the final priors, ``doc_topic_prior`` (a
+        list) and ``topic_word_prior``. ``metrics["parameters"]`` has the arguments.
 
     Raises
     ------
     UsageError
-        The graph is not bipartite or has no tokens, a count is no whole number, or an argument is out
-        of range.
+        The graph is not bipartite or has no tokens, a count is not a whole number, or an argument is out of
+        range.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def digamma(x: float) -> float:
 
 
 class LDA(gl.VertexProgram):
-    """So many sweeps over all tokens; each is a superstep of words and one of documents."""
+    """LDA by Metropolis-Hastings: a sweep over all tokens is a superstep of words and one of documents."""
 
     rng = "hash"
     topics: int = 20
@@ -198,10 +198,10 @@ class LDA(gl.VertexProgram):
             e._topics[0] = now
 
     def other(self, v: Vertex, here: int, prior: float) -> int:
-        """Draw the topic of one of v's other tokens; -1 as often as one by the prior is due instead.
+        """Draw the topic of one of v's other tokens, or -1 when a topic from the prior is due instead.
 
-        The token itself is any one of those of its topic, say the last: topics from this one on are drawn by
-        the place before theirs.
+        The token itself may be any token of its topic, say the last: topics from this one on are drawn by the
+        place before theirs.
         """
         token = int(gl.uniform(0.0, v.degree - 1 + prior))
         if token >= v.degree - 1:

@@ -58,16 +58,16 @@ class IndependentSet(gl.VertexProgram):
 def mis(graph: gl.Graph, *, order: str = "random", **options: Any) -> gl.Result:
     """Return a maximal independent set, ``result.vertices["member"]`` (bool).
 
-    No two members are neighbours, and every other vertex has a member as neighbour. It is the set that a
-    pass over the vertices in the given order finds.
+    No two members are neighbours, and every other vertex has a neighbour that is a member. It is the set that
+    a pass over the vertices in the given order finds.
 
     Parameters
     ----------
     graph : Graph
         Edge directions are ignored. So are self-loops, with a warning: a member would be its own neighbour.
     order : {"random", "id"}
-        Which vertices choose first. A random order depends on the seed and takes few supersteps; by id a path
-        takes as many as it is long.
+        Which vertices choose first. A random order depends on the seed and takes few supersteps; by id, a
+        path takes as many supersteps as it is long.
     **options
         As for `gaslab.run`.
 

@@ -25,7 +25,7 @@ LEAST, MOST = 1e-290, 1e290  # a sum of weights that scores are divided by
 
 
 class PageRank(gl.VertexProgram):
-    """Power iteration, all vertices each superstep, until the L1 change is below the tolerance."""
+    """Power iteration over all vertices in each superstep, until the L1 change is below the tolerance."""
 
     damping: float = 0.85
     tolerance: float = 1e-9  # L1 change of the whole vector
@@ -63,7 +63,7 @@ class PageRank(gl.VertexProgram):
 class UndirectedPageRank(PageRank):
     """PageRank of an undirected graph with self-loops, each of which counts once, as in NetworkX.
 
-    `loops`, how many of them a vertex has, is given (``init=``); `pagerank` fills it.
+    `loops`, the number of a vertex's self-loops, is given (``init=``); `pagerank` fills it in.
     """
 
     class Vertex(PageRank.Vertex):
@@ -103,20 +103,21 @@ def pagerank(
     damping : float
         The surfer follows an edge with this probability; in [0, 1).
     tolerance : float, optional
-        L1 change of the whole vector at which to stop (1e-9); with ``method="signal"``, the change of one
-        unnormalised score that is worth a signal (1e-3).
+        Stop when the L1 change of the whole vector is below this (1e-9); with ``method="signal"``, the change
+        of one unnormalised score that triggers a signal (1e-3).
     max_iterations : int, optional
-        Supersteps at most (200); reaching it warns (ConvergenceWarning). ``engine="async"`` has none.
+        Maximum number of supersteps (200); reaching it warns (ConvergenceWarning). ``engine="async"`` has
+        none.
     personalization : mapping, optional
-        Vertex id to non-negative weight: where the surfer restarts, normalised to sum 1; their sum is
-        positive and finite. Dangling mass goes there too, as in NetworkX.
+        Where the surfer restarts: vertex id to non-negative weight, normalised to sum 1; the sum of the
+        weights is positive and finite. Dangling mass goes there too, as in NetworkX.
     weight : str, optional
-        Edge column to follow edges in proportion to; non-negative. Of each vertex's out-edges they sum to 0,
-        which is as without out-edges, or to 1e-290 to 1e290.
+        Edge column of non-negative weights; edges are followed in proportion to them. The weights of a
+        vertex's out-edges sum to 0, which is like having no out-edges, or to 1e-290 to 1e290.
     unnormalised : bool
         PowerGraph's definition: scores start at 1 and dangling mass is lost.
     method : {"power", "signal"}, optional
-        ``"signal"`` runs only vertices whose in-neighbours moved (`SignalPageRank`); the default with
+        ``"signal"`` runs only vertices whose in-neighbours changed (`SignalPageRank`); the default with
         ``engine="async"``, which has no other. ``"power"`` (`PageRank`) is the default elsewhere.
     **options
         As for `gaslab.run`.
@@ -124,10 +125,10 @@ def pagerank(
     Raises
     ------
     UsageError
-        Damping outside [0, 1), weights or sums of them that are not as said, a tolerance that is not finite,
-        or options that exclude each other.
+        Damping outside [0, 1), invalid weights or sums of weights, a tolerance that is not finite, or options
+        that exclude each other.
     VertexNotFound
-        A personalised id that is not in the graph.
+        An id in *personalization* is not in the graph.
 
     Examples
     --------

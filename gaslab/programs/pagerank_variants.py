@@ -15,7 +15,7 @@ class PersonalizedPageRank(gl.VertexProgram):
     """PageRank that restarts, and spreads dangling mass, by a given distribution over vertices.
 
     Edges count by their weight. `restart`, `out_weight` and `loops` are given (``init=``); `pagerank` fills
-    them.
+    them in.
     """
 
     damping: float = 0.85
@@ -93,7 +93,7 @@ class OutWeight(gl.VertexProgram):
 class LoopWeight(gl.VertexProgram):
     """The weight of each vertex's self-loops in an undirected graph.
 
-    A gather over undirected edges meets a self-loop twice, once at each end; programs in which it counts once
+    A gather over undirected edges meets a self-loop twice, once at each end; programs that count it once
     subtract this weight from what they gather.
     """
 
@@ -144,7 +144,7 @@ class _UnnormalizedScores(gl.VertexProgram):
 
 
 class UnnormalizedPageRank(_UnnormalizedScores):
-    """All vertices each superstep, until the mean change is below the tolerance."""
+    """Unnormalised PageRank over all vertices, until the mean change is below the tolerance."""
 
     tolerance: float = 1e-9  # L1 change, divided by the number of vertices
 
@@ -157,7 +157,7 @@ class UnnormalizedPageRank(_UnnormalizedScores):
 
 
 class SignalPageRank(_UnnormalizedScores):
-    """Driven by signals: a vertex runs again only after an in-neighbour moved noticeably.
+    """PageRank driven by signals: a vertex runs again only after an in-neighbour changed noticeably.
 
     The scores are PageRank times a constant, so that dividing by their sum, `mass`, gives
     `PageRank`'s answer. Each vertex stops within `tolerance` of its own fixed point, so the L1 error

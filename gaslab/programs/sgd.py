@@ -27,7 +27,7 @@ LENGTHS = {"factors": (8, 16, 64, 100, 128)}  # for which setup.py compiles the 
 
 
 class SGD(gl.VertexProgram):
-    """So many sweeps over all ratings, each a superstep; the step shrinks from sweep to sweep."""
+    """Stochastic gradient descent: each sweep is a superstep; the step size shrinks from sweep to sweep."""
 
     precision = gl.float32
 
@@ -69,7 +69,7 @@ class SGD(gl.VertexProgram):
 
 
 def checked(*, learning_rate: Any, decay: Any, **common: Any) -> dict[str, Any]:
-    """Return the parameters of the program that arguments of `sgd` mean; UsageError where they cannot be."""
+    """Return the program parameters for the arguments of `sgd`; raise UsageError if these are invalid."""
     return {
         **_ratings.checked(**common),
         "learning_rate": arguments.number("learning_rate", learning_rate, above=0, hint="; 0.05 is usual"),
@@ -90,39 +90,40 @@ def sgd(
     test: gl.Graph | None = None,
     **options: Any,
 ) -> gl.Result:
-    """Factorise ratings of items by users by stochastic gradient descent, ``result.tables["user_factors"]``.
+    """Factorise user-item ratings by stochastic gradient descent, ``result.tables["user_factors"]``.
 
-    A rating is predicted as mean + bias[user] + bias[item] + factors[user] . factors[item]. Minimised is what
-    `als` minimises. The mean is that of the ratings, correctly rounded. The answer has the same bits on any
+    A rating is predicted as mean + bias[user] + bias[item] + factors[user] . factors[item]. The objective is
+    that of `als`. The mean is that of the ratings, correctly rounded. The answer has the same bits on any
     number of ranks and threads and under any cut.
 
     Parameters
     ----------
     graph, factors, rating, test, **options
-        As of `als`.
+        As for `als`.
     regularization : float
-        From 0. It acts with every rating, so its weight at a vertex grows with the ratings of the vertex.
+        At least 0. It acts with every rating, so its weight at a vertex grows with the vertex's number of
+        ratings.
     learning_rate : float
-        The first step, above 0. It suits ratings that spread by about 1, such as 1 to 5 stars; in proportion
-        to the inverse of their spread it suits others.
+        The first step size, above 0. The default suits ratings with a spread of about 1, such as 1 to 5
+        stars; for others, scale it by the inverse of their spread.
     decay : float
-        From 0; in sweep t, counted from 0, the step is *learning_rate* / (1 + *decay* * t).
+        At least 0; in sweep t, counted from 0, the step size is *learning_rate* / (1 + *decay* * t).
     iterations : int
-        Sweeps over all ratings, from 1. The run ends after them and is converged.
+        Number of sweeps over all ratings, at least 1. After the last, the run is converged.
 
     Returns
     -------
     Result
-        As of `als`: ``tables["user_factors"]`` and ``tables["item_factors"]`` with ``factors`` (float32, a
-        vector of length *factors*) and ``bias`` (float32); ``history`` with the ``rmse`` over the ratings of
-        *graph* of the vectors after each sweep; ``metrics["figures"]`` with ``train_rmse``, ``cpu_seconds``,
-        and with *test* ``test_rmse`` and ``test_ratings``.
+        As for `als`: ``tables["user_factors"]`` and ``tables["item_factors"]`` with ``factors`` (float32, a
+        vector of length *factors*) and ``bias`` (float32); ``history`` with the ``rmse`` on the ratings of
+        *graph* after each sweep; ``metrics["figures"]`` with ``train_rmse``, ``cpu_seconds``, and with *test*
+        ``test_rmse`` and ``test_ratings``.
 
     Raises
     ------
     UsageError
-        The graph is not bipartite or has no ratings, a rating is not finite or beyond 1e30, an argument is
-        not as said, or the steps were so large that the vectors grew beyond all bounds.
+        The graph is not bipartite or has no ratings, a rating is not finite or exceeds 1e30, an argument is
+        invalid, or the steps were so large that the vectors diverged.
 
     Examples
     --------

@@ -26,7 +26,7 @@ RELAXED_AT_ONCE = 8.0  # a bucket is as wide as this many mean weights, by the m
 
 
 class ShortestPaths(gl.VertexProgram):
-    """Each vertex's `distance` from `source`, infinite where there is no path."""
+    """Each vertex's `distance` from `source`, infinite if there is no path."""
 
     source: gl.VertexId
 
@@ -51,7 +51,7 @@ class ShortestPaths(gl.VertexProgram):
 
 
 class UnitPaths(gl.VertexProgram):
-    """The same where every edge has length 1: signals carry nothing, and a target stops at its first."""
+    """Shortest paths with edges of length 1: signals carry no message, and a target stops at its first."""
 
     source: gl.VertexId
 
@@ -70,7 +70,7 @@ class UnitPaths(gl.VertexProgram):
 
 
 class DeltaStepping(ShortestPaths):
-    """The same, a bucket of distances `delta` wide after the other."""
+    """Shortest paths by delta-stepping: buckets of distances, each `delta` wide, one after the other."""
 
     delta: float
 
@@ -92,13 +92,13 @@ def sssp(
     source : vertex id
         In the user's own ids.
     weight : str, optional
-        Edge column of non-negative lengths, of which no path takes an infinite one. Every edge has length 1
-        where *weight* is None, or is not given and the graph has no column "weight".
+        Edge column of non-negative lengths; an infinite edge is on no path. Every edge has length 1 if
+        *weight* is None, or if it is not given and the graph has no column "weight".
     delta : float, optional
-        Run by delta-stepping: only vertices of the nearest bucket, so many units of length wide, run
-        in a superstep. Fewer relaxations in more supersteps. Distances of 2**62 buckets and more share one.
-        By default it is chosen from the weights and degrees (``result.metrics["parameters"]`` has it); in a
-        graph with hubs, and with an engine other than "sync", every vertex with a shorter distance runs.
+        Bucket width for delta-stepping, in units of length: only vertices of the nearest bucket run in a
+        superstep. Fewer relaxations, but more supersteps. Distances of 2**62 buckets and more share one. By
+        default it is chosen from the weights and degrees (``result.metrics["parameters"]`` has it); in a
+        graph with hubs, and with an engine other than "sync", every vertex whose distance decreased runs.
     **options
         As for `gaslab.run`.
 
@@ -107,8 +107,8 @@ def sssp(
     VertexNotFound
         *source* is not in the graph.
     UsageError
-        The graph has no column that *weight* names, a weight is negative or not a number, weights are so
-        large that a path may sum to infinity, or *delta* is not a finite number above 0.
+        The graph has no column *weight*, a weight is negative or not a number, weights are so large that a
+        path may sum to infinity, or *delta* is not a finite number above 0.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def sssp(
 
 
 def chosen_delta(graph: gl.Graph, column: str) -> float | None:
-    """Return a width of buckets, a power of two, or None where buckets would not pay (collective)."""
+    """Return a width of buckets, a power of two, or None if buckets would not pay (collective)."""
     spread, degree = spread_of_degrees(graph)
     weight = mean(graph, column)
     if spread > HUBS or not 0 < weight < math.inf:

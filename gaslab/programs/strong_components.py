@@ -27,7 +27,7 @@ TRIMMED, COLORED = 12, 30  # supersteps after which trimming, or colouring, take
 
 
 class StrongComponents(gl.VertexProgram):
-    """Each vertex's `component`: the smallest id among those it reaches and is reached from."""
+    """Each vertex's `component`: the smallest id among the vertices it reaches and is reached from."""
 
     class Vertex(gl.Vertex):
         component: gl.VertexId
@@ -70,7 +70,7 @@ class StrongComponents(gl.VertexProgram):
         return v._late
 
     def is_late(self, supersteps: int) -> bool:
-        """Whether this is the last of so many supersteps of the phase."""
+        """Return whether this is the last of this many supersteps of the phase."""
         return bool(self.superstep - self.clock.ran == supersteps - 1)
 
     def left(self, v: Vertex) -> bool:
@@ -83,7 +83,7 @@ class StrongComponents(gl.VertexProgram):
         return v._left and self.is_long
 
     def left_for_long(self, v: Vertex) -> bool:
-        """Whether nobody has been settled since the last trimming: then there is nothing to trim anew."""
+        """Return whether no vertex was settled since the last trimming: then there is nothing new to trim."""
         return v._left and self.is_long and self.clock.settled < self.clock.trimmed
 
     def others(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Max[bool]:
@@ -202,7 +202,7 @@ def strong_components(graph: gl.Graph, **options: Any) -> gl.Result:
     Parameters
     ----------
     graph : Graph
-        In an undirected graph they are the components.
+        In an undirected graph these are the connected components.
     **options
         As for `gaslab.run`.
 

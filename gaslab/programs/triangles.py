@@ -45,7 +45,7 @@ class TriangleCount(gl.VertexProgram):
         v._higher = total
 
     def close(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> gl.Sum[int]:
-        """The third vertices of the triangles that a lower neighbour is the lowest of."""
+        """Return the third vertices of the triangles whose lowest vertex is this neighbour."""
         return gl.common(v._higher, nbr._higher) if self.is_higher(nbr, v) else 0
 
     def keep(self, v: Vertex, total: int) -> None:
@@ -58,7 +58,7 @@ class TriangleCount(gl.VertexProgram):
 
 
 class Triangles(Neighbourhood):
-    """`triangles` and `neighbors` of every vertex; of its two others in a triangle one is the higher."""
+    """Each vertex's `triangles` and `neighbors`; of the other two in a triangle one is the higher."""
 
     class Vertex(gl.Vertex):
         _around: gl.SortedSet[gl.VertexId]
@@ -103,20 +103,20 @@ class Triangles(Neighbourhood):
 
 @collective(options="run")
 def triangles(graph: gl.Graph, *, per_vertex: bool = True, **options: Any) -> gl.Result:
-    """Return the triangles of every vertex; of all together ``result.metrics["triangles"]``.
+    """Count the triangles at every vertex, and all together: ``result.metrics["triangles"]``.
 
-    Self-loops are passed over. In an undirected graph ``result.vertices["triangles"]`` (int64) equals
-    NetworkX's ``triangles``. In a directed one there are four columns, GraphLab's: of a vertex v and an
-    edge u -> w beside it, ``in_triangles`` (u -> v, w -> v), ``out_triangles`` (v -> u, v -> w),
-    ``through_triangles`` (u -> v -> w) and ``cycle_triangles`` (v -> u, w -> v).
+    Self-loops are ignored. In an undirected graph ``result.vertices["triangles"]`` (int64) equals NetworkX's
+    ``triangles``. A directed graph has four columns, as in GraphLab: for a vertex v and an edge u -> w
+    opposite it, ``in_triangles`` (u -> v, w -> v), ``out_triangles`` (v -> u, v -> w), ``through_triangles``
+    (u -> v -> w) and ``cycle_triangles`` (v -> u, w -> v).
 
     Parameters
     ----------
     graph : Graph
         Without parallel edges.
     per_vertex : bool
-        False: only the number of all triangles of an undirected graph, in about half of the time; the
-        column ``middle`` has each at its middle vertex by degree and id.
+        False: only the total number of triangles of an undirected graph, in about half the time; the column
+        ``middle`` counts each at its middle vertex by degree and id.
     **options
         As for `gaslab.run`.
 

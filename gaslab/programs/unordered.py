@@ -33,10 +33,10 @@ class SmallestLabel(gl.VertexProgram):
 
 
 class FallingCores(gl.VertexProgram):
-    """Each vertex's `core`, which begins at its degree and falls while too few neighbours have as much.
+    """Each vertex's `core`, which starts at its degree and falls while too few neighbours reach it.
 
-    A vertex keeps no list of its neighbours' cores: it counts them by sixteenths of its own. Where fewer
-    than t of them have t, its core is below t; it looks again until no t is left for which that holds.
+    A vertex keeps no list of its neighbours' cores: it counts them by sixteenths of its own. If fewer than t
+    of them reach t, its own core is below t; it looks again until this holds for no t.
     """
 
     gather_edges = gl.ALL
@@ -73,9 +73,9 @@ class FallingCores(gl.VertexProgram):
 
 
 class FreeColors(gl.VertexProgram):
-    """Each vertex's `color`: the smallest from 0 on that no neighbour has when its turn comes.
+    """Each vertex's `color`: the smallest, from 0, that no neighbour has when its turn comes.
 
-    It looks at a window of colours at a time, the bits of an int; where neighbours have all, at the next one.
+    It looks at a window of colours at a time, the bits of an int; if all are taken, at the next window.
     """
 
     gather_edges = gl.ALL

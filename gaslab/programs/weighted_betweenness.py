@@ -17,7 +17,7 @@ from gaslab.programs._numpy import np
 
 
 class WeightedBetweenness(gl.VertexProgram):
-    """Each vertex's `betweenness`, from the sources; `_turn` numbers these from 0 on (``init=``)."""
+    """Each vertex's `betweenness` with edge lengths; `_turn` numbers the sources from 0 (``init=``)."""
 
     lanes: int = 16  # sources of a round, at most 62: a bit of an int each
     endpoints: bool = False  # whether a path leads through its two ends
@@ -180,7 +180,7 @@ class WeightedBetweenness(gl.VertexProgram):
 
 
 class WeightedEdgeBetweenness(WeightedBetweenness):
-    """Each edge's `betweenness`, beside each vertex's."""
+    """The `betweenness` of each edge and of each vertex, with edge lengths."""
 
     both_ways: bool = False  # whether edges have no direction
 
@@ -205,7 +205,7 @@ class WeightedEdgeBetweenness(WeightedBetweenness):
 
 
 def above_zero(graph: gl.Graph, name: str | None) -> str | None:
-    """Return the column of lengths (collective); raises UsageError for one that is not above 0."""
+    """Return the column of lengths (collective); raises UsageError for a length that is not above 0."""
     name = lengths(graph, name)
     if name is not None:
         least = float(graph.comm.allreduce(graph.bounds_here(name)[0], "min"))

@@ -30,31 +30,32 @@ class Result:
         field.
     edges : Table
         One row per edge, sorted by source and target; the graph's own columns, and a column per edge field
-        that the program wrote, which takes the place of one of the same name. It is made when it is read. Of
+        that the program wrote, which replaces a graph column of the same name. It is made when first read. On
         several ranks it is exchanged by ``gl.run(edges=True)`` or by `collect_edges`; without either, reading
-        it raises UsageError. So it does where the program wrote no edge field and its graph is gone by then.
+        it raises UsageError. The same holds if the program wrote no edge field and its graph no longer
+        exists.
     edge_fields : list of str
         The columns of ``edges`` that the program wrote.
     metrics : dict
-        Figures of the run: iterations, updates, bytes_sent, seconds, ... Where a function of the toolkit
-        answers something about the whole graph, ``"answer"`` has it by name.
+        Figures of the run: iterations, updates, bytes_sent, seconds, ... If a function of the toolkit
+        computes something about the whole graph, ``"answer"`` has it by name.
     history : list of dict
-        One entry per superstep; of `lda`, `als` and `sgd` one per sweep.
+        One entry per superstep; for `lda`, `als` and `sgd` one per sweep.
     aggregates : dict
         The last value of every aggregator, by name.
     initial_aggregates : dict
         The values of the aggregators after ``init``, before superstep 0, by name.
     tables : dict of str to Table
-        Where a function of the toolkit answers tables of its own: these, by name.
+        Further tables that some functions of the toolkit return, by name.
     trace : Trace or None
-        The course of the vertices chosen by ``gl.run(trace=...)``, on every rank.
+        The trace of the vertices chosen by ``gl.run(trace=...)``, on every rank.
     converged : bool
-        Whether the program came to its own end.
+        Whether the program finished on its own.
     iterations : int
-        Supersteps run; of `lda`, `als` and `sgd` sweeps.
+        Number of supersteps run; for `lda`, `als` and `sgd` of sweeps.
     on : str
-        ``"all"``: every rank has the whole answer. ``"root"``: rank 0 has it, elsewhere the tables are
-        empty. ``"local"``: each rank has the vertices it is master of, and its edges.
+        ``"all"``: every rank has the whole answer. ``"root"``: rank 0 has it, and on other ranks the tables
+        are empty. ``"local"``: each rank has the vertices it is master of, and its edges.
 
     Examples
     --------
@@ -108,11 +109,11 @@ class Result:
         Parameters
         ----------
         storage : mapping
-            Field name to storage type; fields of type ``"id"`` hold global ids and become the user's.
+            Field name to storage type; fields of type ``"id"`` hold global ids and become the user's ids.
         vertex_values : mapping
-            Field name to the values of this rank's masters; fields whose name begins with ``_`` are the
-            program's own affair and are left out, here and in *edge_values*. A rank that is alone keeps
-            the arrays until they are asked for, so nothing else may write to them.
+            Field name to the values of this rank's masters; fields whose name begins with ``_`` are private
+            to the program and are left out, here and in *edge_values*. A single rank keeps the arrays until
+            they are read, so nothing else may write to them.
         edge_values : mapping
             Field name to the values of this rank's edges, in slot order.
         on : {"all", "root", "local"}
@@ -120,13 +121,13 @@ class Result:
         edges : bool
             Whether the edges of several ranks are exchanged now.
         given : Graph, optional
-            The same graph, maybe of another cut, which lives longer.
+            The same graph, possibly with another cut, which lives longer.
 
         Raises
         ------
         UsageError
-            The copies would not fit into memory; the message says their size. A rank that is alone makes
-            them later, and raises it there.
+            The copies would not fit into memory; the message gives their size. A single rank makes them
+            later, and raises the error then.
         """
         vertex_values, edge_values = _public(vertex_values), _public(edge_values)
         local, collector = graph.local, Collector(graph, storage, on)
@@ -150,10 +151,10 @@ class Result:
         return self.collect_edges()
 
     def collect_edges(self) -> Table:
-        """Exchange the edge table of several ranks, where that was not done yet (collective); return it.
+        """Exchange the edge table between ranks, unless already done, and return it (collective).
 
         Afterwards ``result.edges`` is that table, on the ranks of ``on=``. Until then each rank keeps the
-        values of its own edges. On one rank nothing has to be exchanged.
+        values of its own edges. On one rank nothing is exchanged.
 
         Raises
         ------
@@ -180,28 +181,28 @@ class Result:
 
     @collective()
     def save(self, path: str | os.PathLike[str], *, edges: bool = False, force: bool = False) -> None:
-        """Write the table of vertices into a file (collective), wherever the answer is.
+        """Write the table of vertices to a file, whichever ranks have the answer (collective).
 
-        ``gl.run(init=path)`` starts from it, ``gl.read_vertices`` and `Graph.with_vertices` read it, and so
-        do ``--init`` and ``--vertices``. An unpickled result writes the rows that came with it.
+        ``gl.run(init=path)`` starts from this file; ``gl.read_vertices``, `Graph.with_vertices`, ``--init``
+        and ``--vertices`` read it. An unpickled result writes the rows that were pickled with it.
 
         Parameters
         ----------
         path : path
-            ``NAME.parquet`` (needs pyarrow), ``NAME.npz``, or text with a header: ``NAME.csv``,
-            ``NAME.tsv``, both also ``.gz``. In text a field of arrays has a column per element, ``x[0]``, ...
+            ``NAME.parquet`` (needs pyarrow), ``NAME.npz``, or text with a header: ``NAME.csv``, ``NAME.tsv``,
+            also with ``.gz``. In text, a field of arrays has a column per element, ``x[0]``, ...
         edges : bool
-            Whether the table of edges is written instead; it is exchanged now if it was not before.
+            Whether to write the table of edges instead; it is exchanged now if it was not before.
         force : bool
-            Whether what is there is replaced.
+            Whether to replace an existing file.
 
         Raises
         ------
         UsageError
-            The name says no format, the file is there, pyarrow is not, or there are lists and the file is an
-            ``.npz``.
+            The name has no known format, the file exists, pyarrow is missing, or there are lists and the file
+            is an ``.npz``.
         GaslabError
-            Writing failed, as on a full disk.
+            Writing failed, for example on a full disk.
 
         Examples
         --------

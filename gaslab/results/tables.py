@@ -26,16 +26,16 @@ SHOWN = 10  # rows in a repr
 class Table:
     """Columns of equal length, keyed by the id of a vertex, or by the source and target of an edge.
 
-    In a bipartite graph the vertices are keyed by id and side; `side` gives the table of one. Of a `Result`
-    each column is put into the order of the ids, and ids are translated, when they are first asked for.
+    In a bipartite graph the vertices are keyed by id and side; `side` returns the table of one side. In a
+    `Result`, columns are sorted by id, and ids are translated, when they are first read.
 
     Attributes
     ----------
     ids : array, or two arrays
-        Vertex ids as the input has them: int64, or an object array of str or of the user's own objects. For
-        edges the pair (sources, targets).
+        Vertex ids as in the input: int64, or an object array of str or of the user's own objects. For edges,
+        the pair (sources, targets).
     columns : list of str
-        Names of the columns, keys not included.
+        Names of the columns, without the keys.
     global_ids : dict of str to int64 array
         For each key and each column of ids: their positions in the sorted order of all ids.
 
@@ -103,7 +103,7 @@ class Table:
         return self._keys.rows
 
     def select(self, *columns: str) -> Table:
-        """Return the table with these columns only, in this order (nothing is copied)."""
+        """Return the table with only these columns, in this order (nothing is copied)."""
         chosen: dict[str, Column] = {}
         for name in columns:
             chosen |= self._with(name).only([name])
@@ -133,7 +133,7 @@ class Table:
     def side(self, side: int) -> Table:
         """Return the rows of one side of a bipartite graph, 0 (left) or 1 (right), keyed by the id alone.
 
-        Integer ids are int64 there also where those of the other side are text.
+        Integer ids are int64 even if the ids of the other side are text.
         """
         if "side" not in self._keys:
             raise UsageError("the table has no sides: it is not of the vertices of a bipartite graph")
@@ -143,7 +143,7 @@ class Table:
         return Table(keys, {name: rows[name] for name in rows.columns}, rows.global_ids, self._id_lists)
 
     def flat(self) -> dict[str, np.ndarray]:
-        """Return the columns with one of numbers for each element of a vector: ``x[0]``, ``m[0,1]``.
+        """Return the columns, with a numeric column for each element of an array: ``x[0]``, ``m[0,1]``.
 
         >>> import numpy as np
         >>> keys = {"id": np.arange(2)}
@@ -164,8 +164,8 @@ class Table:
     def to_dict(self, column: str | None = None) -> dict[Any, Any]:
         """Return ``{id: value}`` of one column, or ``{id: {column: value}}`` of all, as plain Python values.
 
-        The key of an edge is (source, target); of parallel edges the last one stays. In a bipartite
-        graph the key of a vertex is (id, side).
+        The key of an edge is (source, target); the last of parallel edges is kept. In a bipartite graph the
+        key of a vertex is (id, side).
         """
         keys = [values.tolist() for values in self._keys.values()]
         ids = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
@@ -178,10 +178,10 @@ class Table:
         return {key: dict(zip(self._columns, row, strict=True)) for key, row in zip(ids, rows, strict=True)}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame indexed by the id (by id and side).
+        """Return a DataFrame indexed by id (by id and side).
 
-        Of edges ``source`` and ``target`` are its first columns, and the index counts the rows.
-        An array has a column per element, as `flat` names them.
+        For edges, ``source`` and ``target`` are its first columns, and the index counts the rows. An array
+        has a column per element, as `flat` names them.
         """
         import pandas
 
@@ -194,10 +194,10 @@ class Table:
         return pandas.DataFrame(self.flat(), index=index)
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table; the keys are its first columns, an array is a column of fixed-size lists.
+        """Return an Arrow table: the keys are its first columns, an array is a column of fixed-size lists.
 
-        Ids that are integers on one side of a bipartite graph and text on the other are all text, and so are
-        ids in lists, ``right:7`` on the right as on the command line.
+        If ids are integers on one side of a bipartite graph and text on the other, all become text, as do ids
+        in lists: ``right:7`` on the right, as on the command line.
         """
         import pyarrow
 
@@ -214,7 +214,7 @@ class Table:
         return pyarrow.table({n: column(n, x) for n, x in {**self._keys, **self._columns}.items()})
 
     def in_words(self) -> Table:
-        """Return the table with the vertices in lists as the command line names them."""
+        """Return the table with vertices in lists named as on the command line."""
         columns = self._columns.only(self._columns)
         for name in filter(columns.__contains__, self._id_lists):
             columns[name] = objects([list(map(in_words, row)) for row in self._columns[name]])

@@ -32,31 +32,32 @@ class Vertex:
 
 
 class Trace:
-    """Rows of what the methods did at the vertices that ``gl.run(trace=...)`` chose, in their order.
+    """What the methods did at the vertices chosen by ``gl.run(trace=...)``, as rows in order.
 
-    Print it to read it; ``rows`` and `to_pandas` are for programs.
+    Print it to read it; use ``rows`` and `to_pandas` in programs.
 
     Attributes
     ----------
     rows : list of dict
         superstep, phase : int
-            When; the phase counts from 0 and is 0 in a program without ``gl.Phase``.
+            When the call ran; phases count from 0, and the phase is 0 in a program without ``gl.Phase``.
         method : str
-            ``init``, ``visit``, ``gather``, ``apply``, ``scatter``, or ``signal`` for one of another vertex.
+            ``init``, ``visit``, ``gather``, ``apply``, ``scatter``, or ``signal`` for a signal from another
+            vertex.
         vertex
             The id of the chosen vertex.
         source, target, neighbor
-            Of a call with an edge: its ends, and which of them is not `vertex`. Of ``signal``: the
-            neighbour is its sender. Otherwise None.
+            For a call with an edge: its ends, and the one that is not `vertex`. For ``signal``: the neighbour
+            is the sender. Otherwise None.
         total, message
-            Arguments of ``apply`` (or ``init``); the message of a ``signal``. None where there is none.
+            Arguments of ``apply`` (or ``init``); the message of a ``signal``. None if there is none.
         returned
             What ``gather`` returned.
         changed : dict of name to (before, after)
-            The fields whose values the call changed: ``heat``; of the edge ``e.flow``, and in ``visit`` of
+            The fields whose values the call changed: ``heat``; for the edge ``e.flow``, and in ``visit`` for
             the other end ``nbr.heat``.
         signals : list of (id, message)
-            What the call sent.
+            The signals that the call sent.
 
     Examples
     --------
@@ -89,7 +90,7 @@ class Trace:
         return Trace([row for row in self.rows if row["superstep"] == superstep])
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a DataFrame with a row per call; ids, values and dicts as they are in `rows`."""
+        """Return a DataFrame with a row per call; ids, values and dicts are as in `rows`."""
         import pandas
 
         columns = {name: pandas.Series([row[name] for row in self.rows], dtype=object) for name in COLUMNS}

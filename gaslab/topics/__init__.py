@@ -1,8 +1,8 @@
-"""Topic models: what is kept of a run of `gaslab.lda`, what is done with it, judged by and shown.
+"""Topic models: saving, applying, evaluating and showing what `gaslab.lda` found.
 
 `model` and its file, `archive`; `documents` and `foldin`, the topics of new documents; `holdout`, how well
-documents that were kept apart are predicted; `estimator`, scikit-learn's interface; `coherence` and
-`quality`; `report`, the page that shows them.
+held-out documents are predicted; `estimator`, scikit-learn's interface; `coherence` and `quality`; `report`,
+the page that shows them.
 """
 
 from gaslab.topics.coherence import coherence as coherence

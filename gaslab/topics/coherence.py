@@ -19,35 +19,35 @@ TINY = 1e-12  # added to the probability of a pair: the logarithm of 0 is none
 
 @collective(exempt=("corpus",))
 def coherence(corpus: Any, top: Any, *, measure: str = "npmi", window: int | None = None) -> np.ndarray:
-    """Return the coherence of each topic by its top words (collective where *corpus* is a graph).
+    """Return the coherence of each topic from its top words (collective if *corpus* is a graph).
 
     Parameters
     ----------
     corpus : Graph, SciPy sparse or 2-D array, or sequence of str
-        Documents and words, counts with a row for each document, or texts, cut into words as
-        `gaslab.read_corpus` cuts a file. A word is in a document or not: counts do not matter.
+        A graph of documents and words, counts with a row for each document, or texts, split into words as
+        `gaslab.read_corpus` splits a file. Only whether a word is in a document matters, not its count.
     top : array [topics, count]
-        Top words, the first one first: positions of words, which of a graph are the rows of
-        ``result.tables["topic_word"]``; with texts the words themselves.
+        Top words, best first: positions of words, which for a graph are the rows of
+        ``result.tables["topic_word"]``; for texts, the words themselves.
     measure : {"npmi", "umass", "c_v"}
-        "npmi": normalised pointwise mutual information of two words, from -1 to 1, the mean over pairs.
+        "npmi": normalised pointwise mutual information of two words, from -1 to 1, averaged over pairs.
         "umass": the log of (documents with both words + 1) / documents with the word that comes first in
-        *top*, the mean over pairs; 0 at best, or little more. "c_v": a word's NPMI with each top word are a
-        vector; the cosine between that and the sum of all words' vectors, the mean over words.
+        *top*, averaged over pairs; 0 at best, or slightly above. "c_v": the NPMI values of a word with the
+        top words form a vector; the cosine between it and the sum of all words' vectors, averaged over words.
     window : int, optional
-        With texts: words in a row that count as a document, in place of a whole text, each one word further;
-        110 for "c_v".
+        With texts: the number of consecutive words that count as a document, in place of a whole text; the
+        window moves by one word. 110 for "c_v".
 
     Returns
     -------
     float64 array [topics]
-        The larger the better. Pairs with a word that no document has are left out; nan where no pair is left.
+        Larger is better. Pairs with a word that is in no document are left out; nan if no pair is left.
 
     Raises
     ------
     UsageError
-        "c_v" or *window* without texts, which alone have the order of words; a word beyond the corpus;
-        positions of words with texts.
+        "c_v" or *window* is given without texts, which alone have a word order; a word is beyond the corpus;
+        positions of words are given with texts.
 
     Examples
     --------

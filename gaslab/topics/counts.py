@@ -15,7 +15,7 @@ LEAST, MOST = 1e-100, 1e9  # a prior, as of `gaslab.lda`
 
 
 class TopicCounts:
-    """Counts of tokens by word and topic, and the priors; the arrays are not to be changed.
+    """Counts of tokens by word and topic, and the priors; do not change the arrays.
 
     Parameters and attributes are those of `gaslab.TopicModel`, which adds how the counts were found.
     """
@@ -39,20 +39,20 @@ class TopicCounts:
         return self.probabilities(np.arange(self.num_words))
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
-        """Return the rows of `topic_word` of some words, by their positions."""
+        """Return the rows of `topic_word` for some words, by position."""
         found: np.ndarray = self.counts[rows] + self.topic_word_prior
         found /= self.topic_tokens + self.num_words * self.topic_word_prior
         return found
 
     @functools.cached_property
     def topic_tokens(self) -> np.ndarray:
-        """The tokens of each topic."""
+        """The number of tokens in each topic."""
         found: np.ndarray = self.counts.sum(axis=0)
         return found
 
     @functools.cached_property
     def order(self) -> np.ndarray:
-        """The positions of the words, in the order of the words."""
+        """The positions of the words in sorted order."""
         return np.argsort(self.words, kind="stable")
 
 

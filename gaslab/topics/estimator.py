@@ -62,45 +62,46 @@ else:
 
 
 class LDA(*BASES):  # type: ignore[misc]
-    """Topics of documents, latent Dirichlet allocation, as an estimator of scikit-learn.
+    """Latent Dirichlet allocation as a scikit-learn estimator.
 
-    `gaslab.lda` does the work. The methods are collective where there are several ranks.
+    It runs `gaslab.lda`. On several ranks, the methods are collective.
 
     Parameters
     ----------
     n_components : int
-        Topics.
+        Number of topics.
     doc_topic_prior : float or array of shape (n_components,)
         Dirichlet prior of each topic in a document: one for all, or one for each.
     topic_word_prior : float
         Dirichlet prior of each word in a topic.
     max_iter : int
-        Sweeps over all tokens.
+        Number of sweeps over all tokens.
     sampler : str
         As for `gaslab.lda`.
     anneal_sweeps : int, optional
-        As for `gaslab.lda`: by default half of the sweeps.
+        As for `gaslab.lda`; by default half of the sweeps.
     random_state : int, RandomState or None
     threads : int, optional
-        Of each rank.
+        Threads per rank.
     rows : {"same", "parts"}
-        Whether every rank passes the same documents and has the answer for all of them, or each its own.
+        Whether every rank passes the same documents and gets the answer for all of them, or each rank its
+        own.
     comm : Comm or mpi4py communicator, optional
         The ranks; all of them by default.
 
     Attributes
     ----------
     components_ : float64 array of shape (n_components, n_features)
-        Tokens of each word in each topic, plus the prior; each row divided by its sum is the topic.
+        Token counts of each word in each topic, plus the prior; a row divided by its sum is the topic.
     model_ : TopicModel
-        To be saved; its words are the names of the features, or else their numbers.
+        The fitted model, which can be saved; its words are the feature names, or else their numbers.
     n_iter_, n_features_in_ : int
-    feature_names_in_ : array of str, where the data have names
+    feature_names_in_ : array of str, if the data have names
 
     Raises
     ------
     UsageError
-        There is no scikit-learn.
+        scikit-learn is not installed.
 
     Examples
     --------
@@ -145,27 +146,27 @@ class LDA(*BASES):  # type: ignore[misc]
         self.comm = comm
 
     def fit(self, X: Any, y: Any = None) -> LDA:
-        """Find the topics of documents.
+        """Fit topics to documents.
 
         Parameters
         ----------
         X : sparse matrix, array or data frame of shape (documents, words)
-            How often each word is in each document. Counts that are not whole are rounded, with one warning.
+            How often each word is in each document. Fractional counts are rounded, with one warning.
         y : ignored
         """
         return self._learn(self._counts(X, "fit", reset=True))
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Find the topics of documents, and return what `transform` does of them."""
+        """Fit topics to documents, and return the documents transformed as by `transform`."""
         counts = self._counts(X, "fit_transform", reset=True)
         return self._learn(counts)._transformed(counts)
 
     def partial_fit(self, X: Any, y: Any = None) -> LDA:
-        """Go on with further documents: only their tokens are sampled, the counts of words add up.
+        """Update the model with further documents: only their tokens are sampled, and word counts add up.
 
-        The first call is `fit`. In a later one each token of *X* is drawn three times, given the topics of
-        all documents up to then and of the other tokens of *X*. The number of topics and the priors stay
-        those of the first; UsageError where they were set to others.
+        The first call is `fit`. In later calls each token of *X* is drawn three times, given the topics of
+        all documents so far and of the other tokens of *X*. The number of topics and the priors stay those of
+        the first call; changing them raises UsageError.
         """
         first = not hasattr(self, "model_")
         counts = self._counts(X, "partial_fit", reset=first)
@@ -182,16 +183,16 @@ class LDA(*BASES):  # type: ignore[misc]
     def transform(self, X: Any) -> np.ndarray:
         """Return the topics of documents, float64 of shape (documents, n_components); each row sums to 1.
 
-        As `TopicModel.transform`: a document's row depends on nothing but the document.
+        As `TopicModel.transform`: a document's row depends only on the document.
         """
         check_is_fitted(self)
         return self._transformed(self._counts(X, "transform"))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the log-likelihood (base e) of documents by the mixtures that `transform` gives them.
+        """Return the log-likelihood (base e) of documents under their mixtures from `transform`.
 
-        The mixtures have seen the tokens that they are scored by; `gaslab.topics.holdout.hold_out` has a
-        score for which they have not.
+        The mixtures are inferred from the same tokens that are scored; for a score on separate tokens see
+        `gaslab.topics.holdout.hold_out`.
         """
         return self._score(X)[0]
 

@@ -26,14 +26,14 @@ from gaslab.topics.model import TopicModel
 
 @dataclass(frozen=True)
 class Holdout:
-    """A corpus without the documents that are kept apart, and the two halves of these.
+    """A corpus split into training documents and the two halves of held-out documents.
 
     Attributes
     ----------
     train : Graph
-        The other documents, and the words that they have.
+        The training documents and their words.
     documents, tokens : int
-        Documents that are kept apart and have two tokens at least; the tokens of their second halves.
+        Number of held-out documents with at least two tokens; number of tokens in their second halves.
     """
 
     train: gl.Graph
@@ -45,9 +45,9 @@ class Holdout:
 
     @collective(exempt=("self",), name="score")
     def score(self, model: TopicModel) -> float:
-        """Return the mean log-likelihood (base e) of a token of the second halves (collective).
+        """Return the mean log-likelihood (base e) per token of the second halves (collective).
 
-        *model* is of `train`, or has its words; the same on any ranks.
+        *model* is fitted to `train`, or has its words; the score is the same on any number of ranks.
         """
         corpus = self._corpus
         threads = launch.threads_per_rank(corpus.comm.local_ranks)
@@ -66,14 +66,14 @@ class Holdout:
 
 @collective()
 def hold_out(corpus: gl.Graph, fraction: float, *, seed: int = 0, count: str | None = "auto") -> Holdout:
-    """Keep some documents of a corpus apart, at random: the same for a seed on any ranks (collective).
+    """Hold out random documents of a corpus, the same for a seed on any number of ranks (collective).
 
     Parameters
     ----------
     corpus : Graph
         As for `gaslab.lda`.
     fraction : float
-        Of the documents, between 0 and 1.
+        Fraction of documents to hold out, between 0 and 1.
     seed : int
     count : str, optional
         As for `gaslab.lda`.
@@ -81,7 +81,8 @@ def hold_out(corpus: gl.Graph, fraction: float, *, seed: int = 0, count: str | N
     Raises
     ------
     UsageError
-        No document, or every one, would be kept apart; none of those has two tokens of training words.
+        No document, or every document, would be held out; no held-out document has two tokens of training
+        words.
 
     Examples
     --------

@@ -31,33 +31,33 @@ LIKELIHOOD = "log_likelihood_per_token"
 
 
 class TopicModel(TopicCounts):
-    """Topics of words, as counts of tokens, and the settings that they were found with.
+    """A fitted topic model: token counts of words by topic, and the settings they were found with.
 
-    Every rank has the whole model. The arrays are not to be changed.
+    Every rank has the whole model. Do not change the arrays.
 
     Parameters
     ----------
     counts : array of shape (words, topics)
-        Tokens of each word in each topic: int64, or float64 of averaged samples.
+        Token counts of each word in each topic: int64, or float64 for averaged samples.
     words : sequence of str or of int
-        The ids of words, distinct.
+        The ids of the words, all distinct.
     doc_topic_prior : float or array of shape (topics,)
         Dirichlet prior of each topic in a document, 1e-100 to 1e9.
     topic_word_prior : float
         Dirichlet prior of each word in a topic, 1e-100 to 1e9.
     sampler : str
-        The sampler of `gaslab.lda` that ran; "auto" where that is not known.
+        The sampler of `gaslab.lda` that ran; "auto" if unknown.
     iterations, seed : int
-        Its sweeps, and its seed.
+        Its number of sweeps, and its seed.
     tokens : int, optional
-        Of the corpus: the sum of *counts*.
+        Number of tokens in the corpus: the sum of *counts*.
     history : iterable of mappings
-        ``iteration`` and ``log_likelihood_per_token`` of the sweeps that were evaluated.
+        ``iteration`` and ``log_likelihood_per_token`` of the evaluated sweeps.
 
     Attributes
     ----------
     counts, words, doc_topic_prior, topic_word_prior, sampler, iterations, tokens, seed, history
-        As above: *words* an array of int64 or an object array of str, *doc_topic_prior* float64 of shape
+        As above; *words* is an array of int64 or an object array of str, *doc_topic_prior* float64 of shape
         (topics,).
     num_topics, num_words : int
     topic_word : float64 array of shape (words, topics)
@@ -66,7 +66,7 @@ class TopicModel(TopicCounts):
     Raises
     ------
     UsageError
-        A value that no model has.
+        A value is invalid.
 
     Examples
     --------
@@ -109,12 +109,12 @@ class TopicModel(TopicCounts):
     @classmethod
     @collective(name="TopicModel.of")
     def of(cls, graph: gl.Graph, result: gl.Result) -> TopicModel:
-        """Return the model that a result of `gaslab.lda` on *graph* is, on every rank (collective).
+        """Return the model for a result of `gaslab.lda` on *graph*, on every rank (collective).
 
         Raises
         ------
         UsageError
-            The result is of another program or graph; words that are neither str nor int.
+            The result is from another program or graph; words are neither str nor int.
         """
         arguments.instance("graph", graph, gl.Graph, arguments.GRAPH)
         arguments.instance("result", result, gl.Result, "a result of gaslab.lda")
@@ -126,7 +126,7 @@ class TopicModel(TopicCounts):
         return cls(counts, words, **_settings(result))
 
     def recounted(self, counts: np.ndarray, words: Any = None) -> TopicModel:
-        """Return this model with other counts; *words*, if given, are other names of the same words."""
+        """Return this model with other counts; *words*, if given, are new names of the same words."""
         names = ("doc_topic_prior", "topic_word_prior", "sampler", "iterations", "seed", "history")
         settings = {name: getattr(self, name) for name in names}
         return TopicModel(counts, self.words if words is None else words, **settings)
@@ -141,22 +141,23 @@ class TopicModel(TopicCounts):
         threads: int | None = None,
         on: str = "all",
     ) -> Table:
-        """Return the topics of documents by those of the model, which stay as they are (collective).
+        """Infer the topics of documents with the topics of the model held fixed (collective).
 
-        Each document by itself: its mixture comes by expectation maximisation under the prior, without random
-        numbers, so that the same document has the same row, bit for bit, beside any others and on any ranks.
+        Each document is treated separately: its mixture is found by expectation maximisation under the prior,
+        without random numbers, so the same document has the same row, bit for bit, among any other documents
+        and on any number of ranks.
 
         Parameters
         ----------
         corpus : Graph
-            Bipartite, as for `gaslab.lda`, with words named as those of the model are. Words that the model
-            does not have are left out, with one warning that counts them.
+            Bipartite, as for `gaslab.lda`, with words named as in the model. Words that are not in the model
+            are left out, with one warning that counts them.
         iterations : int
-            Steps, from 1.
+            Number of steps, at least 1.
         count : str, optional
             As for `gaslab.lda`.
         threads : int, optional
-            Of each rank.
+            Threads per rank.
         on : {"all", "root", "local"}
             Which ranks get the answer, as for `gaslab.run`.
 
@@ -164,13 +165,13 @@ class TopicModel(TopicCounts):
         -------
         Table
             A row for each document, by id: ``probability`` (float64, a vector of length *num_topics*), which
-            sums to 1. A document without words that the model has is given the mean of the prior.
+            sums to 1. A document without words of the model gets the mean of the prior.
 
         Raises
         ------
         UsageError
-            The graph is not bipartite, a count is no whole number, or the words of the corpus are numbers and
-            those of the model texts.
+            The graph is not bipartite, a count is not a whole number, or the words of the corpus are numbers
+            and those of the model are text.
 
         Examples
         --------
@@ -198,11 +199,11 @@ class TopicModel(TopicCounts):
 
     @collective(name="draw")
     def draw(self, tokens: gl.Graph, *, seed: int = 0) -> np.ndarray:
-        """Return a topic, int32, for each edge of this rank, where every edge is a token (collective).
+        """Draw a topic (int32) for each edge of this rank, where every edge is a token (collective).
 
-        A token of word w in document d has topic k with a probability in proportion to theta[d, k] phi[w, k],
-        by the document's mixture, as of `transform`, and the topics of the model. For a word that the model
-        does not have it is the mixture. The draws are the same on any ranks and under any cut.
+        A token of word w in document d has topic k with a probability proportional to theta[d, k] phi[w, k]:
+        the document's mixture, as from `transform`, and the topics of the model. For a word that is not in
+        the model, it is the mixture. The draws are the same on any number of ranks and under any cut.
         """
         arguments.instance("tokens", tokens, gl.Graph, arguments.GRAPH)
         return drawn_topics(self, tokens, arguments.whole("seed", seed))
@@ -214,11 +215,11 @@ class TopicModel(TopicCounts):
         Parameters
         ----------
         path : path
-            Its name ends in ``.npz``.
+            The file name, which ends in ``.npz``.
         force : bool
-            Whether a file of that name is replaced.
+            Whether to replace an existing file.
         comm : Comm or mpi4py communicator, optional
-            The ranks, of which the first writes; all of them by default.
+            The ranks, of which rank 0 writes; all of them by default.
         """
         path, force = arguments.path("path", path), arguments.flag("force", force)
         model_file.check_name("path", os.fspath(path))
@@ -236,12 +237,12 @@ class TopicModel(TopicCounts):
     @classmethod
     @collective(name="TopicModel.load")
     def load(cls, path: str | os.PathLike[str], *, comm: Any = None) -> TopicModel:
-        """Return the model in a file (collective): one rank reads it, every rank has the whole.
+        """Load a model from a file (collective): one rank reads it, every rank gets the whole model.
 
         Raises
         ------
         InputError
-            The file is not there, or is no model: with what is wrong in it.
+            The file does not exist or is not a model; the error names what is wrong.
         """
         named: str = arguments.path("path", path)
         comm = as_comm(comm)

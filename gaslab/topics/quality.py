@@ -13,14 +13,15 @@ BLOCK = 1 << 20  # numbers of a temporary
 
 
 def topic_sizes(document_topic: np.ndarray, lengths: np.ndarray | None = None) -> np.ndarray:
-    """Return the share of each topic in all tokens.
+    """Return the share of all tokens in each topic.
+
 
     Parameters
     ----------
     document_topic : float array [documents, topics]
         Probability of each topic in each document.
     lengths : array [documents], optional
-        Tokens of each document; without it all documents count alike.
+        Number of tokens in each document; by default all documents have equal weight.
 
     Returns
     -------
@@ -43,19 +44,19 @@ def topic_sizes(document_topic: np.ndarray, lengths: np.ndarray | None = None) -
 
 
 def relevance(topic_word: np.ndarray, sizes: np.ndarray, weight: float = 0.6) -> np.ndarray:
-    """Return the relevance of each word to each topic, by which LDAvis orders words.
+    """Return the relevance of each word to each topic, as LDAvis orders words.
 
     It is ``weight * log p(w|k) + (1 - weight) * log (p(w|k) / p(w))``: with 1 the likeliest words come first,
-    with 0 those that hardly any other topic has.
+    with 0 those that are rare in other topics.
 
     Parameters
     ----------
     topic_word : float array [words, topics]
-        Probability of each word in each topic: columns sum to 1.
+        Probability of each word in each topic; columns sum to 1.
     sizes : float array [topics]
         Share of each topic in all tokens.
     weight : float
-        From 0 to 1; people named topics best at 0.6.
+        From 0 to 1; in the paper, people identified topics best at 0.6.
 
     Returns
     -------
@@ -82,23 +83,23 @@ def relevance(topic_word: np.ndarray, sizes: np.ndarray, weight: float = 0.6) ->
 def top_words(
     topic_word: np.ndarray, count: int = 10, *, weight: float = 1.0, sizes: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the first words of every topic, by probability or by relevance.
+    """Return the top words of each topic, by probability or by relevance.
 
     Parameters
     ----------
     topic_word : float array [words, topics]
         Probability of each word in each topic.
     count : int
-        Words of each topic; no more than there are words.
+        Number of words per topic, at most the number of words.
     weight : float
-        1: by probability; less: by `relevance`, which needs *sizes*.
+        1: by probability; below 1: by `relevance`, which needs *sizes*.
     sizes : float array [topics], optional
         Share of each topic in all tokens.
 
     Returns
     -------
     int64 array [topics, count]
-        Positions of words: rows of *topic_word*. Of words that are equal the first comes first.
+        Positions of words: rows of *topic_word*. Ties are in the order of the words.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def largest(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def diversity(top: np.ndarray) -> float:
-    """Return the share of distinct words among the top words of all topics, 1 where no two have one.
+    """Return the share of distinct words among the top words of all topics, 1 if no word is shared.
 
     Parameters
     ----------
@@ -180,24 +181,24 @@ def nearest(
     *,
     measure: str = "jensen-shannon",
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the nearest others of some distributions: topics by their words, documents by their topics.
+    """Return the nearest neighbours of distributions: of topics by words, of documents by topics.
 
     Parameters
     ----------
     distributions : float array [rows, m]
-        Each row sums to 1: ``topic_word.T`` of topics, ``document_topic`` of documents.
+        Each row sums to 1: ``topic_word.T`` for topics, ``document_topic`` for documents.
     of : int array, optional
-        Rows whose nearest are wanted, from 0 on; all by default.
+        Rows to find neighbours for, from 0; all by default.
     count : int
-        How many of each.
+        Number of neighbours per row.
     measure : {"jensen-shannon", "hellinger"}
-        Both are metrics from 0 to 1. Hellinger's takes a product of matrices, the other one a logarithm for
-        each number of each pair.
+        Both are metrics from 0 to 1. Hellinger's takes one matrix product, the other a logarithm for each
+        number of each pair.
 
     Returns
     -------
     rows : int64 array [of, count]
-        The nearest first, without the row itself.
+        Nearest first, without the row itself.
     distances : float64 array [of, count]
 
     Examples

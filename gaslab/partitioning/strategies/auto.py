@@ -53,9 +53,9 @@ def by_estimate(
     src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, stateful: int = 1, iterations: int = 50,
     bandwidth: float = BANDWIDTH,
 ) -> np.ndarray:  # fmt: skip
-    """Cut by the strategy with which so many supersteps end first; the log says why.
+    """Cut by the strategy with which this many supersteps end first; the log says why.
 
-    With *stateful* 0 only the stateless ones are looked at.
+    With *stateful* 0 only the stateless strategies are considered.
     """
     stateful = arguments.whole("stateful", stateful, 0, 1)
     iterations = arguments.whole("iterations", iterations, 1)

@@ -44,10 +44,10 @@ def random(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.nda
 
 @strategy("1d")
 def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
-    """Hash the target: all in-edges of a vertex together, so that a gather over them stays local.
+    """Hash the target: all in-edges of a vertex are together, so that a gather over them is local.
 
-    Of a bipartite graph hash the end on the side that has more vertices, so that only those of the other are
-    mirrored (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning for Big Learning",
+    In a bipartite graph, hash the end on the side with more vertices, so that only vertices of the other side
+    are mirrored (Chen, Shi, Chen, Zang, "Bipartite-Oriented Distributed Graph Partitioning for Big Learning",
     Journal of Computer Science and Technology 30, 2015).
     """
     if context.num_left is None:
@@ -59,7 +59,7 @@ def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np
 
 @strategy("1d-source")
 def by_source(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
-    """Hash the source: all out-edges of a vertex together, so that scattering over them stays local."""
+    """Hash the source: all out-edges of a vertex are together, so that a scatter over them is local."""
     return _by_end(lambda block: source_of(src, dst, block, context), src.size, k, context)
 
 
@@ -144,7 +144,7 @@ def grid(k: int) -> tuple[int, int, int]:
 
 @strategy("dbh")
 def by_degree(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
-    """Hash the end of lower degree: hubs are cut, the many small vertices are not."""
+    """Hash the end of lower degree: hubs are cut, vertices of low degree are not."""
     (src_index, dst_index), degree, _ = _degrees([src, dst], context)
     part = np.empty(src.size, dtype=np.int32)
     kernels.by_lower_degree(src, dst, src_index, dst_index, degree, k, part, context.threads)
@@ -156,13 +156,13 @@ def by_hub(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, thresh
     """Hash the target, or the source if the target is a hub, balanced.
 
     The in-edges of most vertices are together, and each in-edge of a hub is with the in-edges of its source.
-    Of an undirected edge the end of higher degree is the target: an edge and its reverse are together.
+    The target of an undirected edge is the end of higher degree: an edge and its reverse are together.
 
     Parameters
     ----------
     threshold : int
-        A vertex of more in-edges (of more edges, where they have no direction) is a hub. By default, 0, it is
-        4 times the edges per vertex that has any.
+        A vertex with more in-edges (in an undirected graph, more edges) is a hub. By default, 0, it is 4
+        times the mean number of edges per vertex that has any.
     """
     if threshold < 0:
         raise UsageError(
@@ -188,7 +188,7 @@ def hub_threshold(per_vertex: float) -> int:
 
 @strategy("chunk")
 def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
-    """Range of the target, of *k* with as much work in each: few mirrors where ids follow the graph."""
+    """Split targets by id into *k* ranges of equal work: few mirrors if ids follow the graph."""
     width = slice_width(context)
     slices = max(1, -(-context.num_vertices // width))
     edges = np.zeros(slices, dtype=np.int64)

@@ -26,7 +26,7 @@ class HDRF(Stateful):
     Parameters
     ----------
     balance : float
-        What an empty part is worth beside the fullest one. An end that a part holds is worth 1 to 2.
+        The score of an empty part relative to the fullest. An end that a part holds scores 1 to 2.
     """
 
     def __init__(self, *, balance: float = 1.0) -> None:

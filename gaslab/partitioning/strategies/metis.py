@@ -20,8 +20,8 @@ from gaslab.system.extras import need_pymetis
 class Metis(Stateful):
     """Cut the vertices into parts, on rank 0: an edge goes to the part of its target.
 
-    Of an undirected edge the end of lower degree is the target. Vertices weigh as much as edges go with them,
-    and METIS balances these weights as well as it can: no cap holds.
+    The target of an undirected edge is the end of lower degree. A vertex is weighted by the edges that go
+    with it, and METIS balances these weights as well as it can: no cap holds.
     """
 
     gathered = True

@@ -20,16 +20,16 @@ LEAST_TAU = 1.0  # below it hardly a vertex would expand
 
 @strategy("ne")
 class NE(Stateful):
-    """Neighbourhood expansion under two caps, and refinement: the fewest mirrors.
+    """Neighbourhood expansion under two caps, with refinement: the fewest mirrors.
 
     Parameters
     ----------
     vertex_balance : float
-        The replicas of the fullest part, as a multiple of the mean.
+        Maximum number of replicas in a part, as a multiple of the mean.
     passes : int
-        Passes of refinement.
+        Number of refinement passes.
     memory : float
-        Bytes that it may take on rank 0; 0 is what is free there.
+        Bytes that it may use on rank 0; 0 means the free memory there.
     """
 
     gathered = True
@@ -56,12 +56,12 @@ class NE(Stateful):
 
 @strategy("hep")
 class HEP(NE):
-    """NE in which hubs do not expand: quicker, and it makes do with less memory.
+    """NE in which hubs do not expand: faster, and with less memory.
 
     Parameters
     ----------
     tau : float
-        Vertices of more than *tau* times the mean degree are hubs; lowered where memory is short.
+        Vertices with more than *tau* times the mean degree are hubs; lowered if memory is short.
     vertex_balance, passes, memory
         As in `NE`.
     """

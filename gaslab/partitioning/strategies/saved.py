@@ -25,19 +25,19 @@ NO_ROW = (1 << 63) - 1  # behind all rows
 
 @strategy("file")
 def by_file(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, path: str) -> np.ndarray:
-    """Give each edge the part that a file names for its ends.
+    """Assign each edge the part that a file gives for its ends.
 
     Parameters
     ----------
     path : str
-        Text or Parquet with the columns ``source``, ``target`` and ``part``, its rows in any order. A row
-        counts for all parallel edges; if edges have no direction, the ends may stand in either order.
+        Text or Parquet with the columns ``source``, ``target`` and ``part``, with rows in any order. A row
+        applies to all parallel edges; in an undirected graph the ends may be in either order.
 
     Raises
     ------
     InputError
-        The file cannot be read; a part is not 0 to k-1; rows with the same ends have several parts; an edge
-        of the file is not in the graph, or one of the graph not in the file.
+        The file cannot be read; a part is not in 0 to k-1; rows with the same ends have different parts; an
+        edge of the file is not in the graph, or an edge of the graph not in the file.
     """
     comm, ids = context.comm, context.ids
     if ids is None:

@@ -25,11 +25,11 @@ class TwoPhase(Stateful):
     Parameters
     ----------
     passes : int
-        Passes of clustering.
+        Number of clustering passes.
     volume : float
-        The most degrees in a cluster, as a multiple of those of a part.
+        Maximum sum of degrees in a cluster, as a multiple of that of a part.
     balance : float
-        As of `hdrf`, for the pairs between clusters.
+        As for `hdrf`, for the pairs between clusters.
     """
 
     gathered = True

@@ -29,10 +29,10 @@ def write_report(
     coherence: Any = None,
     force: bool = False,
 ) -> None:
-    """Write a page that shows topics: ``index.html`` in a folder, to be opened in a browser (collective).
+    """Write an HTML report of topics, ``index.html`` in a folder, to open in a browser (collective).
 
-    The page needs no network. It has the topics as bars of their words by probability or relevance, a map of
-    the topics, their sizes, the likelihood by sweep, and documents with their words coloured by topic.
+    The page needs no network. It shows the topics as bars of their words by probability or relevance, a map
+    of the topics, their sizes, the likelihood by sweep, and documents with words coloured by topic.
 
     Parameters
     ----------
@@ -41,20 +41,21 @@ def write_report(
     graph : Graph
         The corpus.
     result : Result
-        Of `gaslab.lda` on it.
+        The result of `gaslab.lda` on it.
     documents : int
-        Documents on the page at most; of a larger corpus those with the largest share of each topic.
+        Maximum number of documents on the page; for a larger corpus those with the largest share of each
+        topic.
     coherence : array [topics], optional
-        Of the topics; see `coherence`.
+        Coherence of the topics; see `coherence`.
     force : bool
-        Whether an earlier page is replaced.
+        Whether to replace an earlier page.
 
     Raises
     ------
     UsageError
-        The folder is there, or cannot be written; *result* is not of topics of this graph.
+        The folder exists, or cannot be written; *result* has no topics of this graph.
     GaslabError
-        A disk is full, say.
+        Writing failed, for example on a full disk.
 
     Examples
     --------
