@@ -14,16 +14,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE, COUNTS = ROOT / "docs" / "pairs.md", Path(__file__).with_name("counts.json")
 HEAD = """# Which features go together
 
-Every two features of a program and its run work together, or gaslab refuses them with a reason. A generator
-draws programs, graphs and runs that have every feature of the list below, and holds each answer, bit for bit,
-against `engine="reference"`: compiled and interpreted, with one and with two threads, on 1, 2, 3 and 4 ranks,
-and by the engine that was drawn. This page is written by `python -m tests.pairs --page`, and a test holds it
-to what the generator knows. `python -m tests.pairs --seconds 600` draws on.
+Any two features of a program and its run work together, or gaslab refuses them and gives the reason. A
+generator draws programs, graphs and runs with the features listed below, and compares each answer, bit for
+bit, with `engine="reference"`: compiled and interpreted, with one and two threads, on 1, 2, 3 and 4 ranks,
+and with the engine that was drawn. `python -m tests.pairs --page` writes this page, and a test checks it
+against the generator. `python -m tests.pairs --seconds 600` draws more.
 
 """
 WORDS = {
-    "field": "fields of vertices",
-    "edge field": "fields of edges",
+    "field": "vertex fields",
+    "edge field": "edge fields",
     "additive": "additive fields",
     "gather": "gathers",
     "message": "messages",
@@ -58,29 +58,29 @@ def page() -> str:
     runs = runs_of_pairs()
     of_pairs = [runs.get(frozenset(pair), 0) for pair in all_pairs]
     drawn, often = sum(n > 0 for n in of_pairs), sum(n >= ENOUGH for n in of_pairs)
-    lines = [HEAD + "## The features", "", "| of | features |", "|---|---|"]
+    lines = [HEAD + "## The features", "", "| kind | features |", "|---|---|"]
     groups = dict.fromkeys(f.group for f in FEATURES)
     for group in groups:
         lines.append(f"| {WORDS[group]} | {', '.join(f.name for f in FEATURES if f.group == group)} |")
     lines += [
         "",
-        f"{len(FEATURES)} features make {len(all_pairs):,} pairs that can be asked for: "
-        f"{len(all_pairs) - len(refused):,} run, {len(refused):,} are refused, as below or for what one of "
-        "them needs.",
+        f"{len(FEATURES)} features make {len(all_pairs):,} possible pairs: "
+        f"{len(all_pairs) - len(refused):,} run, {len(refused):,} are refused, as listed below or because of "
+        "what one of them requires.",
         "",
         "## What is refused",
         "",
-        "| these | beside these | the error says |",
+        "| these | with these | the error says |",
         "|---|---|---|",
     ]
     lines += [f"| {_listed(a)} | {_listed(b)} | {why} |" for a, b, why in REFUSED]
     lines += [
         "",
-        "All errors name the program, and the line where there is one; each is the same on every rank.",
+        "Every error names the program, and the line if there is one, and is the same on every rank.",
         "",
         "## What cannot be asked for",
         "",
-        "| these | beside these | because |",
+        "| these | with these | because |",
         "|---|---|---|",
     ]
     slots = dict.fromkeys(f.slot for f in FEATURES if f.slot)
@@ -92,16 +92,15 @@ def page() -> str:
         "",
         "## What was drawn",
         "",
-        f"The counts kept beside the generator are of {counts['programs']:,} programs in "
+        f"The counts stored with the generator cover {counts['programs']:,} programs in "
         f"{counts['runs']:,} runs. {drawn:,} pairs agreed or were refused as above in at least one run, "
         f"{often:,} in {ENOUGH} or more.",
         "",
-        "An answer of `async relaxed`, `async serialisable` and `stale 2` is compared where the program",
-        "comes to one fixed point in any order: those programs are drawn so. Beside `self.superstep`, an",
-        "aggregator that methods read or a draw in gather or scatter the answer depends on the order, and",
-        "only the end of the run is looked at. Where a gather may stop early, or a scatter can change",
-        "nothing more, a fault behind that edge may be spared; of several vertices that fail, any may be",
-        "named.",
+        "Answers of `async relaxed`, `async serialisable` and `stale 2` are compared if the program reaches",
+        "the same fixed point in any order, and programs for them are drawn so. With `self.superstep`, an",
+        "aggregator that methods read, or a draw in gather or scatter, the answer depends on the order, and",
+        "only the end of the run is checked. If a gather may stop early, or a scatter can change nothing",
+        "more, a fault at a later edge may not occur; if several vertices fail, any of them may be named.",
     ]
     return "\n".join(lines) + "\n"
 
