@@ -58,14 +58,14 @@ def _table(names: dict[str, str]) -> str:
 
 
 INTEGERS = {
-    f"{sign}int{bits}": f"an int that is stored in {bits} bits{', without a sign' if sign else ''}"
+    f"{sign}int{bits}": f"an {'unsigned ' * bool(sign)}int stored in {bits} bits"
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 }
 PAGES = {
     "run": Page(
         "Running a program",
-        "One run, many runs of one program, the engines that run it, and what a program keeps and sends. "
+        "One run, many runs of one program, its engines, and what a program stores and sends. "
         "[Writing a vertex program](../programs.md#running-it) shows all of these at work.",
         {
             "": ["run", "prepare", "Job"],
@@ -75,8 +75,8 @@ PAGES = {
     ),
     "graphs": Page(
         "Graphs",
-        "Reading, making and cutting graphs. [Graphs](../graphs.md) has the formats and what becomes of each "
-        "input, [Graphs on disk](../files.md) the folder that `save` writes.",
+        "Reading, making and cutting graphs. [Graphs](../graphs.md) covers the formats and how each input is "
+        "read, [Graphs on disk](../files.md) the folder that `save` writes.",
         {
             "": ["Graph", "read_graph", "load_graph", "read_vertices", "VertexSet", "right"],
             "Cuts": ["partition", "Partition"],
@@ -95,15 +95,15 @@ PAGES = {
                 "VertexProgram", "Vertex", "Edge", "Accumulator", "Phase", "aggregator",
             ],
             "Types of fields and parameters": {
-                "VertexId": "the id of a vertex: to be compared and copied; a result has the user's ids",
-                "NOBODY": "the id of no vertex, ordered after all others",
-                "Vector": "an array of one dimension, with its length by `gl.field(shape=...)`",
-                "Matrix": "an array of two dimensions, with its shape by `gl.field(shape=...)`",
-                "float64": "a float, as `float` is where the class has no other `precision`",
-                "float32": "a float that is stored in 32 bits; also a `precision` to compute in",
+                "VertexId": "the id of a vertex, which can be compared and copied; results hold your own ids",
+                "NOBODY": "the id of no vertex; it compares greater than every other",
+                "Vector": "a one-dimensional array; `gl.field(shape=...)` gives its length",
+                "Matrix": "a two-dimensional array; `gl.field(shape=...)` gives its shape",
+                "float64": "a float stored in 64 bits, the default of `float`",
+                "float32": "a float stored in 32 bits; also a `precision` to compute in",
                 **INTEGERS,
             },
-            "Fields with more to say": ["field", "lookup"],
+            "Declaring fields": ["field", "lookup"],
             "Combiners": {
                 "Sum": "`gl.Sum[T]`: the sum",
                 "Prod": "`gl.Prod[T]`: the product",
@@ -112,18 +112,18 @@ PAGES = {
                 "Any": "`gl.Any[bool]`: whether one value is True",
                 "All": "`gl.All[bool]`: whether all values are True",
                 "Count": "how many values are True, an int",
-                "BitOr": "`gl.BitOr[T]`: the bits that some value has set",
-                "ArgMin": "`gl.ArgMin[K, P]`: of pairs of a key and a payload the one with the smallest key",
-                "ArgMax": "`gl.ArgMax[K, P]`: of pairs of a key and a payload the one with the largest key",
+                "BitOr": "`gl.BitOr[T]`: the bitwise or",
+                "ArgMin": "`gl.ArgMin[K, P]`: the pair of key and payload with the smallest key",
+                "ArgMax": "`gl.ArgMax[K, P]`: the pair of key and payload with the largest key",
                 "SumBy": "`gl.SumBy[K, V]`: [the sum of the values of each key](../ragged.md#sums-by-key)",
             },
             "Histograms": ["at"],
             "Combiners of additive fields and of parts with a shape": {
-                "SUM": "added up",
-                "MIN": "the smallest counts",
-                "MAX": "the largest counts",
-                "PROD": "multiplied; of parts alone",
-                "BITOR": "the bits that are set in one; of parts alone",
+                "SUM": "the sum",
+                "MIN": "the smallest value",
+                "MAX": "the largest value",
+                "PROD": "the product; for parts only",
+                "BITOR": "the bitwise or; for parts only",
             },
             "Directions": {
                 "IN": "the edges that point at the vertex",
@@ -132,7 +132,7 @@ PAGES = {
                 "NONE": "no edges",
             },
             "Types of lists": {
-                "List": "`gl.List[T]`: values, in ascending order where they were gathered",
+                "List": "`gl.List[T]`: values, in ascending order if they were gathered",
                 "SortedSet": "`gl.SortedSet[T]`: values in ascending order, each once",
             },
             "Functions of lists": ["common", "mode", "mex"],
@@ -141,8 +141,8 @@ PAGES = {
     ),
     "random": Page(
         "Random numbers",
-        "Draws in methods, and starts of fields. [Random numbers](../randomness.md) says what a draw depends "
-        "on.",
+        "Draws in methods, and random initial values of fields. [Random numbers](../randomness.md) explains "
+        "what a draw depends on.",
         {
             "": [
                 "uniform", "normal", "integers", "exponential", "gamma", "poisson", "dirichlet",
@@ -152,18 +152,18 @@ PAGES = {
     ),
     "toolkit": Page(
         "The toolkit",
-        "A function for each algorithm that comes with gaslab. [The toolkit](../toolkit.md) has them in one "
-        "table, with definitions and sources.",
+        "One function for each algorithm that comes with gaslab. [The toolkit](../toolkit.md) lists them in "
+        "one table, with definitions and sources.",
         {"": sorted(_names.FUNCTIONS)},
     ),
     "programs": Page(
         "Built-in programs",
-        "The vertex programs behind the toolkit, to be read, run by `gl.run` or subclassed.",
+        "The vertex programs behind the toolkit: read them, run them with `gl.run`, or subclass them.",
         {"": [f"programs.{name}" for name in sorted(_names.CLASSES)]},
     ),
     "topics": Page(
         "Topic models",
-        "Models of topics and what they are judged by; `gl.lda` is with [the toolkit](toolkit.md).",
+        "Topic models and measures of their quality; `gl.lda` is in [the toolkit](toolkit.md).",
         {
             "": ["LDA", "TopicModel"],
             "Quality": [
@@ -175,7 +175,7 @@ PAGES = {
     ),
     "errors": Page(
         "Errors and warnings",
-        "All are in `gaslab.errors`, too.",
+        "All of them are also in `gaslab.errors`.",
         {
             "Errors": [
                 "GaslabError", "UsageError", "AbandonedError", "InputError", "VertexNotFound", "ProgramError",
