@@ -29,6 +29,7 @@ from gaslab.programs._tool import Command, Option, Tool
 
 # Where paths are short, the sources of a round reach a vertex together and share its edges.
 LANES, LANES_OF_LONG_PATHS = 16, 4
+LENGTHS = {"lanes": (LANES_OF_LONG_PATHS,)}  # for which setup.py compiles the page, beside the default
 SHORT_PATHS = 32  # supersteps of a search
 FEW_VERTICES = 4096  # where a search costs more than it can save
 
