@@ -22,7 +22,7 @@ RUNS = [
     ("asynchronous.py", 2, 1), ("staleness.py", 2, 1), ("gap.py", 1, 2),
     ("load.py", 1, 2), ("load.py", 2, 1),
     ("calls.py", 1, 2), ("small_graphs.py", 1, 1), ("jobs.py", 1, 1), ("jobs.py", 2, 1),
-    ("topics.py", 1, 1), ("foldin.py", 1, 1), ("texts.py", 1, 1),
+    ("topics.py", 1, 1), ("annealing.py", 1, 1), ("foldin.py", 1, 1), ("texts.py", 1, 1),
     ("ratings.py", 1, 1),
     ("sweeps.py", 1, 2), ("sweeps.py", 2, 1), ("counts.py", 2, 1),
     ("cutting.py", 1, 1), ("measuring.py", 1, 2),
