@@ -5,8 +5,8 @@
 
 The generated corpora have topics of few or many words, evenly likely or by Zipf's law, and short or long
 documents; they are learned with as many topics as they have, fewer, and more. A seed draws the split and
-the chain. `quality.completion` judges both. Printed are the means over the seeds, and the mean difference with its
-standard error: chains end at different topics, so the difference of a single seed means little.
+the chain. `quality.completion` judges both. Printed are the means over the seeds, and the mean difference
+with its standard error: chains end at different topics, so the difference of one seed means little.
 """
 
 from __future__ import annotations
