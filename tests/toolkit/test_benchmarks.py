@@ -165,7 +165,7 @@ check("bfs", {"gaslab": levels[2]}, folder)
 def test_an_unknown_benchmark_is_named(name: str) -> None:
     done = _run(name)
     assert done.returncode == 1
-    assert f"there is no benchmark {name!r}; there are asynchronous, calls, counts, cutting, " in done.stderr
+    assert f"there is no benchmark {name!r}; there are annealing, asynchronous, calls, counts, cutting, " in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_names_and_common_options_stand_in_any_order(
 
 
 def test_a_wrong_name_is_refused_also_behind_options() -> None:
-    with pytest.raises(SystemExit, match="there is no benchmark 'topic'; there are asynchronous, "):
+    with pytest.raises(SystemExit, match="there is no benchmark 'topic'; there are annealing, "):
         split(["--data", "DIR", "topic"])
     with pytest.raises(SystemExit, match="name topics before --seeds"):
         split(["--seeds", "2", "topics"])
