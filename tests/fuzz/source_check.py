@@ -117,7 +117,7 @@ def _hidden(lines: list[str]) -> bool:
 
 def _check_error(error: ProgramError, lines: list[str], file: str) -> None:
     """Raise Wrong unless the error has file, line, column, a message, the line itself and a caret."""
-    if re.search(r"source of \S+ cannot be read|at this line any more", str(error)) and _hidden(lines):
+    if re.search(r"source of \S+ cannot be read|no longer at this line", str(error)) and _hidden(lines):
         return
     found = _PLACED.fullmatch(str(error))
     if found is None:

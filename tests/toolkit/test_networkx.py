@@ -239,7 +239,7 @@ def ask_transitivity(graph: gl.Graph, ids: list[Any]) -> Answer:
 
 def check_transitivity(graph: Any, ids: list[Any], found: Answer) -> None:
     if graph.is_directed():  # NetworkX's answer for such is not a definition of its documentation
-        assert "is defined for undirected graphs" in found["error"]
+        assert "is defined only for undirected graphs" in found["error"]
     else:
         assert found["transitivity"] == pytest.approx(nx.transitivity(graph))
 
