@@ -6,7 +6,7 @@
 #   make index    the names, commands and table that follow from the rows of gaslab/programs
 #   make fuzz     drawn inputs, programs and faults, for SECONDS=600 in all
 #   make docs     the documentation as a site, in build/site
-#   make wheel    packages in dist/: of the sources, and for each Python that is found; each is tried
+#   make wheel    packages in dist/: of the sources, and for each Python that is found, or in WHEELS; each is tried
 #   make clean    remove all that make made
 #   make sanitize the tests under AddressSanitizer and UndefinedBehaviorSanitizer (very long)
 #
@@ -94,7 +94,7 @@ bench: build
 	$(BIN)/python -m benchmarks
 
 wheel:
-	$(PYTHON) -m tests.packages --output dist
+	$(PYTHON) -m tests.packages --output dist $(WHEELS)
 
 clean:
 	rm -rf $(VENV) build dist demo-output *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -126,9 +126,9 @@ def try_out(programs: Path, folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.packages", allow_abbrev=False)
     parser.add_argument("--output", metavar="FOLDER", type=Path, help="where the distributions stay")
-    parser.add_argument("python", nargs="*", help="an interpreter to make a wheel for")
+    parser.add_argument("python", nargs="*", help="a version or an interpreter to make a wheel for")
     asked = parser.parse_args()
-    pythons = {name: name for name in asked.python} or {name: found(name) for name in VERSIONS}
+    pythons = {name: found(name) if name in VERSIONS else name for name in asked.python or VERSIONS}
     began = time.monotonic()
 
     def say(text: str) -> None:
