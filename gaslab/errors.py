@@ -62,7 +62,13 @@ class VertexNotFound(GaslabError, KeyError):
 
 
 class ProgramError(GaslabError):
-    """A vertex program that is outside the language; the message shows the user's line and a caret."""
+    """A vertex program that is outside the language; the message shows the user's line and a caret.
+
+    Its arguments are the messages, one for each mistake.
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.args))
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython shows: the message, which has the line, and none of the compiler's frames."""

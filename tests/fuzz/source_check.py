@@ -116,18 +116,23 @@ def _hidden(lines: list[str]) -> bool:
 
 
 def _check_error(error: ProgramError, lines: list[str], file: str) -> None:
-    """Raise Wrong unless the error has file, line, column, a message, the line itself and a caret."""
+    """Raise Wrong unless each mistake has file, line, column, a message, the line itself and a caret."""
     if re.search(r"source of \S+ cannot be read|no longer at this line", str(error)) and _hidden(lines):
         return
-    found = _PLACED.fullmatch(str(error))
+    for mistake in error.args:
+        _check_mistake(mistake, lines, file)
+
+
+def _check_mistake(mistake: str, lines: list[str], file: str) -> None:
+    found = _PLACED.fullmatch(mistake)
     if found is None:
-        raise Wrong(f"an error without a place: {str(error)[:300]}")
+        raise Wrong(f"an error without a place: {mistake[:300]}")
     name, line, column, message, shown, indent = found.groups()
     if os.path.basename(name) != os.path.basename(file) or not 0 < int(line) <= len(lines):
-        raise Wrong(f"an error at no line of the file: {str(error)[:300]}")
+        raise Wrong(f"an error at no line of the file: {mistake[:300]}")
     there = lines[int(line) - 1].rstrip("\r\n")
     if shown != there or len(indent) != int(column) - 1 or len(indent) > len(shown):
-        raise Wrong(f"an error whose caret is off: {str(error)[:300]}")
+        raise Wrong(f"an error whose caret is off: {mistake[:300]}")
     if re.search(r"<(ast|_ast)\.|object at 0x|\bast\.\w+\(|frozenset\(", message):
         raise Wrong(f"an error that shows our insides: {message[:300]}")
 

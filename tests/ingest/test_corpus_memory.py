@@ -120,7 +120,7 @@ def test_counts_that_are_not_whole_are_rounded_with_one_warning() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert gl.corpus_from(FRAME.assign(count=[1.2, 2, 3, 4])).counts["tokens"] == 10
-    assert [str(one.message)[:47] for one in caught] == ["1 counts are not whole numbers and are rounded, "]
+    assert [str(one.message)[:48] for one in caught] == ["1 counts are not whole numbers and are rounded, "]
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="rounded"):
         assert gl.corpus_from(np.full((2, 2), 0.3)).counts["tokens"] == 0

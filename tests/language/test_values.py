@@ -90,8 +90,8 @@ def test_init_takes_an_earlier_result() -> None:
             "init={'x': ...} has shape (4, 2); rows of shape (3,), one value per vertex, 4, in the order of "
             "the sorted ids is needed (or a dict by id)",
         ),
-        ("n", {1: [0.5, 1.0]}, "'n' has values that are not int8, as n needs"),
-        ("n", {1: [1, 200]}, "'n' has values outside the range of n's int8, -128 to 127"),
+        ("n", {1: [0.5, 1.0]}, "init={'n': ...} has [0.5, 1.0] for vertex 1; the field needs int8"),
+        ("n", {1: [1, 200]}, "init={'n': ...} has [1, 200] for vertex 1; the field needs int8"),
     ],
 )
 def test_init_that_does_not_fit(name: str, init: object, said: str) -> None:

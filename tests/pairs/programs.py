@@ -203,6 +203,8 @@ class Program(Writer):
             body = [*self.fault("gather"), f"return {posting.posted(self, 'nbr')}"]
             if self.has("None in gather"):  # of no edge, for scatter posts the changes over all
                 body.insert(-1, "if v.degree < 0: return None")
+            if self.has("gl.stop"):  # likewise never
+                body.insert(-1, "if v.degree < 0: gl.stop()")
         elif self.has("gl.stop"):
             body += gathers.stopping(self, where)
         elif self.fixed and self.totals.drives and self.odds(0.75) and not self.has("draw in gather"):

@@ -63,7 +63,7 @@ def test_examples_of_docstrings(name: str) -> None:
         (lambda: gl.topics.top_words(TOPIC_WORD, 5, weight=0.5), r"weight=0\.5 .* needs sizes="),
         (lambda: gl.topics.relevance(TOPIC_WORD, np.ones(3)), "sizes= needs the share of each of 8 topics"),
         (lambda: gl.topics.relevance(TOPIC_WORD, np.ones(8), 2), "weight=2"),
-        (lambda: gl.topics.nearest(-MIXES), "no probability"),
+        (lambda: gl.topics.nearest(-MIXES), "not a probability"),
         (lambda: gl.topics.nearest(MIXES[0]), "two axes"),
         (lambda: gl.topics.nearest(np.eye(3), of=[0, 7]), r"of=\[0, 7\]: the rows are 0 to 2, and 7 is none"),
         (lambda: gl.topics.nearest(np.eye(3), of=[-1]), r"of=\[-1\]: the rows are 0 to 2, and -1 is none"),

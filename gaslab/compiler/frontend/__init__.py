@@ -93,7 +93,7 @@ def _methods(unit: Unit, names: Sequence[str]) -> dict[str, t.Function]:
         except ProgramError as error:
             mistakes.setdefault(str(error), error)  # methods that call the same helper have the same
     if len(mistakes) > 1:
-        raise ProgramError("\n".join(mistakes))
+        raise ProgramError(*mistakes)
     for only in mistakes.values():
         raise only
     return read
