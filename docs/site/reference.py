@@ -76,7 +76,7 @@ PAGES = {
     "graphs": Page(
         "Graphs",
         "Reading, making and cutting graphs. [Graphs](../graphs.md) covers the formats and how each input is "
-        "read, [Graphs on disk](../files.md) the folder that `save` writes.",
+        "read, [Saving graphs and results](../files.md) the folder that `save` writes.",
         {
             "": ["Graph", "read_graph", "load_graph", "read_vertices", "VertexSet", "right"],
             "Cuts": ["partition", "Partition"],
