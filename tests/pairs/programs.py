@@ -295,6 +295,8 @@ class Program(Writer):
                 given.append(
                     self.message.drive("v", c) if self.message.drives else self.message.given(where, 1)
                 )
+            elif near == "v" and self.passes_on() and self.odds(0.5):
+                given.append("total")
             else:
                 given.append(self.message.given(where, 1))
         if self.has("priority"):
@@ -305,6 +307,11 @@ class Program(Writer):
             wide = "e.weight * 15.0" if near == "nbr" and self.has("edge column") else many
             given.append(f"priority={self.one([few, many, wide])}")
         return f"{word}({', '.join(given)})"
+
+    def passes_on(self) -> bool:
+        """Return whether apply may send its total as it is: a pair of the message's kinds."""
+        both = [one for one in (self.totals, self.message) if one and one.op in ("ArgMin", "ArgMax")]
+        return len(both) == 2 and both[0].kinds == both[1].kinds
 
     def both_ends(self) -> bool:
         return self.has("undirected") or self.ways["scatter"] in ("gl.ALL", "method")
