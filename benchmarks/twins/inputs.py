@@ -74,6 +74,19 @@ class Inputs:
         )
 
     @cached_property
+    def weighted_uniform(self) -> gl.Graph:
+        """Undirected, with weights."""
+        ends = self.uniform.edges()
+        columns = {"weight": np.random.default_rng(1).integers(1, 256, ends[0].size)}
+        return gl.Graph.from_edges(*ends, columns=columns, directed=False)
+
+    @cached_property
+    def weighted_grid(self) -> gl.Graph:
+        """Undirected, with weights."""
+        side = 1 << self.scale // 2
+        return gl.Graph.generate("grid", rows=side, columns=side, weights=255)
+
+    @cached_property
     def tokens(self) -> gl.Graph:
         """Documents and words, an edge for every token; a topic for each, drawn at random.
 

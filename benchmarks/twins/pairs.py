@@ -300,6 +300,7 @@ def _priors(graph: gl.Graph) -> dict[str, np.ndarray]:
     return {"prior": np.random.default_rng(1).random((graph.num_vertices, 8)) + 0.1}
 
 
+WEIGHTED = ("weighted_rmat", "weighted_uniform", "weighted_grid")
 PAIRS = (
     Pair(
         "pagerank", gl.programs.PageRank(tolerance=0.0), "pagerank.c",
@@ -315,14 +316,13 @@ PAIRS = (
         columns={"topic": "topic100"},
     ),
     Pair(
-        "labels", programs.Labels(), "labels.c", ("weighted_rmat",), labels, same_now("label", "label")
+        "labels", programs.Labels(), "labels.c", WEIGHTED, labels, same_now("label", "label")
     ),
     Pair(
-        "labels-by-loop", programs.LabelsByLoop(), "labels.c", ("weighted_rmat",), labels,
-        same_now("label", "label"),
+        "labels-by-loop", programs.LabelsByLoop(), "labels.c", WEIGHTED, labels, same_now("label", "label")
     ),
     Pair(
-        "joins-by-loop", programs.Joins(), f"labels.c JOINS={programs.SIZES.size}", ("weighted_rmat",), joins,
+        "joins-by-loop", programs.Joins(), f"labels.c JOINS={programs.SIZES.size}", WEIGHTED, joins,
         same_now("label", "group"),
     ),
     _lda("lda", gl.programs.LDA, 100),
