@@ -82,12 +82,13 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
         data = data.to_dict()
     if isinstance(data, Mapping):
         gids = graph.ids.find(list(data))
-        _check_each(variable, data, list(data.values()), "for vertex")
-        content = _content(variable, list(data.values()), graph)
+        given = list(data.values())
+        content = _content(variable, given, graph)
+        _check_each(variable, content, data, given, "for vertex")
         return _placed(variable, default, gids, content, masters, graph)
     values = _array(variable, data)
     if isinstance(data, (list, tuple)):
-        _check_each(variable, range(len(data)), data, "at position")
+        _check_each(variable, values, range(len(data)), data, "at position")
     whole = (graph.num_vertices, *variable.shape)
     if values.shape in ((), variable.shape):
         values = np.broadcast_to(values, whole)
@@ -142,12 +143,14 @@ def _array(variable: Variable, values: Any) -> np.ndarray:
         ) from None
 
 
-def _check_each(variable: Variable, places: Iterable[Any], values: Sequence[Any], where: str) -> None:
-    """Raise UsageError for values that the field cannot hold; it names the place of the first."""
+def _check_each(
+    variable: Variable, content: np.ndarray, places: Iterable[Any], values: Sequence[Any], where: str
+) -> None:
+    """Raise UsageError if the field cannot hold *content*, made of *values*; name the place of the first."""
     if variable.storage == "id":
         return  # found, or not, by their names
     try:
-        converted(_array(variable, values), variable, variable.name)
+        converted(content, variable, variable.name)
     except UsageError:
         for place, value in zip(places, values, strict=True):
             try:

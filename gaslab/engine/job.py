@@ -8,6 +8,7 @@ compiled program, the columns it reads, and the plan of its messages.
 
 from __future__ import annotations
 
+import numbers
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -287,18 +288,29 @@ def _is_by_run(name: str, value: Any) -> bool:
     """Return whether an option of `Job.run_many` has a value for each run."""
     if name == "init":
         return isinstance(value, (list, tuple))
-    return name == "start" or hasattr(value, "__len__")
+    return name == "start" or not isinstance(value, numbers.Integral)
 
 
 def _rows(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the parameters of each run, of sequences of values; raises UsageError for other lengths."""
     if not parameters:
         raise errors.UsageError("run_many() needs values for each run: run_many(source=[0, 1])")
-    for name, values in parameters.items():
-        if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__"):
-            raise errors.UsageError(f"run_many({name}={values!r}) needs a sequence, a value for each run")
-    lengths = {name: len(values) for name, values in parameters.items()}
+    lengths = {name: _length(values) for name, values in parameters.items()}
+    for name, length in lengths.items():
+        if length is None:
+            said = f"run_many({name}={parameters[name]!r})"
+            raise errors.UsageError(f"{said} needs a sequence, a value for each run")
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise errors.UsageError(f"run_many() needs sequences of one length, a value for each run; {said}")
     return [dict(zip(parameters, row, strict=True)) for row in zip(*parameters.values(), strict=True)]
+
+
+def _length(values: Any) -> int | None:
+    """Return the length of a sequence; None for text, a mapping, a number or an array without dimensions."""
+    if isinstance(values, (str, bytes, Mapping)):
+        return None
+    try:
+        return len(values)
+    except TypeError:
+        return None

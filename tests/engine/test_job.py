@@ -134,6 +134,7 @@ def test_run_many_takes_an_option_for_each_run() -> None:
          [job.run(seed=1, init={"heat": heat}), job.run(seed=2, init={"heat": heat})]),
     ):  # fmt: skip
         assert [content(x) for x in found] == [content(x) for x in one]
+    assert job.run_many(rate=[]) == []
     ring = gl.prepare(gl.programs.Levels(source=0), gl.Graph.from_edges([0, 1, 2], [1, 2, 0]))
     found = ring.run_many(start=[[1], {2}])
     assert [content(x) for x in found] == [content(ring.run(start=[k])) for k in (1, 2)]

@@ -35,6 +35,14 @@ class Table(gl.VertexProgram):
         (lambda job: job.run_many(), "run_many() needs values for each run: run_many(source=[0, 1])"),
         (lambda job: job.run_many(rate=0.5), "run_many(rate=0.5) needs a sequence, a value for each run"),
         (
+            lambda job: job.run_many(rate=np.array(0.5)),
+            "run_many(rate=array(0.5)) needs a sequence, a value for each run",
+        ),
+        (
+            lambda job: job.run_many(seed="ab"),
+            "run_many(seed='ab') needs a sequence, a value for each run",
+        ),
+        (
             lambda job: job.run_many(start={0: 1}),
             "run_many(start={0: 1}) needs a sequence, a value for each run",
         ),
@@ -53,7 +61,7 @@ class Table(gl.VertexProgram):
             "gaslab.run, or give init={field: values by vertex id}",
         ),
     ],
-    ids=["unknown", "kind", "option", "none", "one", "start", "seeds", "lengths", "init"],
+    ids=["unknown", "kind", "option", "none", "one", "array", "text", "start", "seeds", "lengths", "init"],
 )  # fmt: skip
 def test_wrong_arguments_have_an_error_and_leave_the_job_as_it_was(call: Any, said: str) -> None:
     job = gl.prepare(Spread(), drawn_graph(Comm()), max_iterations=1)
