@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 _HOME = {
     **dict.fromkeys(
         [
-            "AbandonedError", "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError",
-            "InputError", "LaunchError", "PerformanceWarning", "ProgramError", "TimeoutExpired",
-            "UsageError", "VertexNotFound",
+            "AbandonedError", "CheckpointWarning", "CompileError", "ConvergenceWarning", "ExecutionError",
+            "GaslabError", "InputError", "LaunchError", "PerformanceWarning", "ProgramError", "Terminated",
+            "TimeoutExpired", "UsageError", "VertexNotFound",
         ],
         "gaslab.errors",
     ),

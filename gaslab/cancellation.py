@@ -71,6 +71,12 @@ class Cancellation:
         """The timeout as the user wrote it, in words."""
         return f"{getattr(self.timeout, 'whole', self.timeout):g} s"
 
+    def began_earlier(self, seconds: float) -> None:
+        """Count *seconds* of an earlier part of the run, before this one enters the context."""
+        if self.timeout is not None:
+            whole = getattr(self.timeout, "whole", self.timeout)
+            self.timeout = TimeLeft(max(self.timeout - seconds, 0.0), whole)
+
     def __enter__(self) -> Cancellation:
         self._began = time.perf_counter()
         main = threading.current_thread() is threading.main_thread()

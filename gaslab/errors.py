@@ -14,6 +14,8 @@
     └── TimeoutExpired (TimeoutError)   ``timeout=`` ran out
 
     InternalError                       a bug in gaslab itself: please report it
+    Terminated (SystemExit)             SIGTERM ended a run that writes checkpoints
+    CheckpointWarning (UserWarning)     a checkpoint could not be written, and the run goes on
     ConvergenceWarning (UserWarning)    the limit was reached before the program was done
     PerformanceWarning (UserWarning)    a slow path is taken
 """
@@ -29,8 +31,9 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 __all__ = [
-    "AbandonedError", "CompileError", "ConvergenceWarning", "ExecutionError", "GaslabError", "InputError",
-    "LaunchError", "PerformanceWarning", "ProgramError", "TimeoutExpired", "UsageError", "VertexNotFound",
+    "AbandonedError", "CheckpointWarning", "CompileError", "ConvergenceWarning", "ExecutionError",
+    "GaslabError", "InputError", "LaunchError", "PerformanceWarning", "ProgramError", "Terminated",
+    "TimeoutExpired", "UsageError", "VertexNotFound",
 ]  # fmt: skip
 
 
@@ -95,6 +98,17 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C in the middle of a method; the message says where. The run raises KeyboardInterrupt."""
 
 
+class Terminated(SystemExit):
+    """SIGTERM ended a run, after its last checkpoint; the process exits with code 143 unless it is caught."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(143)
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class OutOfTime(BaseException):
     """Raised in the user's Python code when ``timeout=`` ran out; the run raises TimeoutExpired."""
 
@@ -104,6 +118,10 @@ class OutOfTime(BaseException):
 
 class ConvergenceWarning(UserWarning):
     """The limit on supersteps was reached before the program was done."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written; the run goes on, and the checkpoint before it stays valid."""
 
 
 class PerformanceWarning(UserWarning):

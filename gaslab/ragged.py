@@ -353,10 +353,10 @@ class RaggedColumn:
         wide = np.float64 if self.dtype.kind == "f" else np.int64
         x = np.ascontiguousarray(self.values, wide).view(np.uint64)
         place = np.arange(x.size) - np.repeat(self._begin, self.lengths)
-        x = _mixed(x + _mixed(place.astype(np.uint64) + np.uint64(1)))
+        x = mixed(x + mixed(place.astype(np.uint64) + np.uint64(1)))
         ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(x, dtype=np.uint64)])
         sums = ends[self._begin + self.lengths] - ends[self._begin]
-        return _mixed(sums + self.lengths.astype(np.uint64)).view(np.int64)
+        return mixed(sums + self.lengths.astype(np.uint64)).view(np.int64)
 
     @staticmethod
     def exchange(comm: Comm, parts: list[RaggedColumn]) -> list[RaggedColumn]:
@@ -373,7 +373,7 @@ class RaggedColumn:
         )
 
 
-def _mixed(x: np.ndarray) -> np.ndarray:
+def mixed(x: np.ndarray) -> np.ndarray:
     """Return the splitmix64 of each value."""
     x = x + np.uint64(0x9E3779B97F4A7C15)  # all of it wraps around
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -14,6 +14,7 @@ cdef extern from "scheduler.h" nogil:
         gl_buckets *buckets
         uint64_t random
     bint gl_between_rounds(const gl_scheduler *)
+    void gl_mark_waiting(const gl_scheduler *, uint8_t *)
     bint gl_mostly_taken(const gl_scheduler *)
     int64_t gl_front(gl_scheduler *)
     int64_t gl_take(gl_scheduler *, int64_t, int32_t *)

@@ -167,6 +167,12 @@ cdef class Machine(Paced):
         """How many masters wait in the scheduler."""
         return gl_waiting(&self.queue)
 
+    def waiting_masters(self):
+        """Return uint8[masters]: which wait. No master may be in flight."""
+        found = np.zeros(self.masters, np.uint8)
+        gl_mark_waiting(&self.queue, <uint8_t *> PyArray_DATA(found))
+        return found
+
     def lock_counts(self):
         """Return how many scopes were asked for on this rank, and how many of these requests had to wait."""
         return 0, 0

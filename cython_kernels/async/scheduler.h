@@ -162,4 +162,12 @@ static inline int64_t gl_waiting(const gl_scheduler *s)
     }
     return count;
 }
+
+/* Mark in out[size] which vertices wait. */
+static inline void gl_mark_waiting(const gl_scheduler *s, uint8_t *out)
+{
+    for (int64_t i = 0; i < s->size; i++) out[i] = s->flags[i] || (s->kind == GL_PRIORITY && s->waits[i]);
+    if (s->kind == GL_FIFO || s->kind == GL_RANDOM)
+        for (int64_t i = s->at; i < s->at + s->filled; i++) out[s->line[i]] = 1;
+}
 #endif

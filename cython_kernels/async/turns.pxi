@@ -17,6 +17,15 @@ cdef class InTurns(Machine):
         """How many masters wait in the scheduler, or for this rank's turn."""
         return gl_waiting(&self.queue) + self.aside_end - self.aside_at
 
+    def waiting_masters(self):
+        """Return uint8[masters]: which wait in the scheduler, or for this rank's turn."""
+        found = Machine.waiting_masters(self)
+        cdef uint8_t[::1] waits = found
+        cdef int64_t at
+        for at in range(self.aside_at, self.aside_end):
+            waits[self.aside[at]] = 1
+        return found
+
     def rivals(self):
         """Return uint8[ranks, ranks]: whether a vertex of one is on this rank a rival of one of the other."""
         found = np.eye(self.ranks, dtype=np.uint8)

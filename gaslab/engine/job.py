@@ -18,6 +18,7 @@ from typing import Any
 
 from gaslab import errors
 from gaslab.cancellation import Cancellation
+from gaslab.checkpoint.settings import Spent
 from gaslab.compiler import Compiled
 from gaslab.engine.bind import shapes_of
 from gaslab.engine.bound_program import BoundColumns, bind
@@ -27,6 +28,7 @@ from gaslab.engine.initial_frontier import Start
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.observe.timeline import Timeline
 from gaslab.engine.options import Options, check
+from gaslab.engine.stale.driver import StaleDriver
 from gaslab.graph.graph import Graph
 from gaslab.language.precision import program_in
 from gaslab.parallel import launch
@@ -251,10 +253,28 @@ class Job:
         if self._exchange is None or drawing is not None:
             self._exchange = Exchange(graph.local, observe.comm(graph.comm))
         driver = new_driver(bound, options, observe, self._exchange)
-        drive(driver, options, observe)
-        seconds = {"build": built - began, "compute": time.perf_counter() - built}
-        sent = graph.comm.bytes_sent - sent_before + driver.bytes_posted
-        return collect(driver, bound, options, observe, sent, seconds, self._given)
+
+        def spent() -> Spent:
+            sent = graph.comm.bytes_sent - sent_before + driver.bytes_posted
+            return Spent(time.perf_counter() - built, sent)
+
+        before, figures = Spent(), dict[str, Any]()
+        if options.recovery is None:
+            drive(driver, options, observe)
+        else:
+            from gaslab.engine.checkpoints import Checkpoints
+
+            assert not isinstance(driver, StaleDriver)  # refused by `check`
+            checkpoints = Checkpoints(bound, options, options.recovery)
+            with checkpoints.of(driver, spent):
+                drive(driver, options, observe)
+            before, figures = checkpoints.spent, checkpoints.figures()
+        own = spent()
+        seconds = {"build": built - began, "compute": own.seconds + before.seconds}
+        sent = int(own.bytes_sent + before.bytes_sent)
+        result = collect(driver, bound, options, observe, sent, seconds, self._given)
+        result.metrics |= figures
+        return result
 
     def _of_shapes(self, program: VertexProgram, options: Options) -> Prepared:
         """Return the program compiled for its lengths of fields (collective)."""

@@ -9,8 +9,9 @@ from typing import Any
 
 from gaslab import arguments
 from gaslab.cancellation import Cancellation
+from gaslab.checkpoint.settings import Recovery, recovery
 from gaslab.compiler import MODES
-from gaslab.engine.engines import Async, Engine, Reference, engine_of
+from gaslab.engine.engines import Async, Engine, Reference, Stale, engine_of
 from gaslab.engine.initial_frontier import Start, check_start
 from gaslab.engine.observe.progress import LINES, Say, Sweeps
 from gaslab.errors import UsageError
@@ -41,6 +42,14 @@ class Options:
     trace: Any = None
     timeline: str | os.PathLike[str] | None = None
     edges: bool = False
+    checkpoint: Any = None
+    every: Any = None
+    keep: Any = None
+    resume: Any = None
+    on_checkpoint_error: Any = None
+    recovery: Recovery | None = None  # what these five mean, once checked
+    notes: Mapping[str, Any] = field(default_factory=dict)  # of the caller, which a checkpoint keeps
+    before: int = 0  # supersteps that earlier runs of the same call have made
     handed: str | None = None  # an edge field, for a run that follows: see `Result.handed`
     cancellation: Cancellation = field(default_factory=Cancellation)  # by the timeout, or by Ctrl-C
 
@@ -54,9 +63,30 @@ def check(program: Any, graph: Any, options: Options) -> Options:
         raise UsageError(
             "engine='async' has no supersteps for max_iterations; give engine=gl.Async(max_updates=...)"
         )
+    if options.recovery is not None:
+        _check_recovery(options)
     if isinstance(options.engine, Reference) and options.timeline is not None:
         raise UsageError("timeline= shows what ranks do; engine='reference' is plain Python on one")
     return options
+
+
+def _check_recovery(options: Options) -> None:
+    """Raise UsageError where a run cannot be saved."""
+    engine = options.engine
+    if isinstance(engine, (Reference, Stale)):
+        name = "stale" if isinstance(engine, Stale) else "reference"
+        raise UsageError(
+            f"checkpoint= and resume= work with engine='sync' and 'async', not with engine={name!r}"
+        )
+    if isinstance(engine, Async) and options.recovery and options.recovery.supersteps is not None:
+        raise UsageError(
+            f"engine='async' has no supersteps for every={options.every!r}; give a time, such as '60s'"
+        )
+    if options.trace is not None:
+        raise UsageError(
+            "trace= follows a run from its begin, and a checkpoint does not hold it; leave out trace=, or "
+            "checkpoint= and resume="
+        )
 
 
 def _check_program(program: Any) -> None:
@@ -90,4 +120,10 @@ def _checked(options: Options) -> Options:
     found["on"] = arguments.choice("on", options.on, arguments.PLACES)
     found["edges"] = arguments.flag("edges", options.edges)
     found["timeline"] = arguments.path("timeline", options.timeline, optional=True)
+    settings = recovery(
+        options.checkpoint, options.every, options.keep, options.resume, options.on_checkpoint_error
+    )
+    if settings is not None:
+        settings = replace(settings, notes=dict(options.notes), before=options.before)
+    found["recovery"] = settings
     return replace(options, cancellation=Cancellation(options.timeout), **found)

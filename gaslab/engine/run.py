@@ -38,6 +38,11 @@ def run(
     trace: Any = None,
     timeline: str | os.PathLike[str] | None = None,
     edges: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    every: str | int | None = None,
+    keep: int | None = None,
+    resume: str | os.PathLike[str] | None = None,
+    on_checkpoint_error: str | None = None,
 ) -> Result:
     """Run a vertex program on a graph (collective); every rank gets the answer.
 
@@ -94,6 +99,21 @@ def run(
         Exchange the edge table between ranks, so that ``result.edges`` can be read; otherwise
         ``result.collect_edges()`` does it later. On one rank the table can be read without this, as long as
         the graph is in memory.
+    checkpoint : path, optional
+        Save the state of the run to this folder from time to time; see ``docs/recovery.md``. SIGUSR1 saves it
+        now; SIGTERM saves it and ends the run by `gaslab.Terminated`.
+    every : str or int, optional
+        Time between two checkpoints, such as "60s" (the default), "5m" or "1h", or the number of supersteps.
+    keep : int, optional
+        Number of checkpoints to keep, at least 1; by default 2.
+    resume : path or "auto", optional
+        Resume from the newest checkpoint in this folder, on any number of ranks and threads and with any
+        vertex-cut. Program, parameters, graph, engine and seed must be those of the run that was saved;
+        *init* and *start* have no effect. "auto": from the folder of *checkpoint* if it holds a checkpoint,
+        otherwise from the beginning.
+    on_checkpoint_error : {"warn", "raise"}, optional
+        What to do if a checkpoint cannot be written: go on with a `gaslab.CheckpointWarning` (the default) or
+        raise GaslabError.
 
     Returns
     -------
@@ -120,6 +140,8 @@ def run(
         max_iterations=max_iterations, engine=engine, strategy=strategy, threads=threads, init=init,
         start=start, columns=columns, seed=seed, compile=compile, precision=precision, timeout=timeout,
         progress=progress, on=on, trace=trace, timeline=timeline, edges=edges,
+        checkpoint=checkpoint, every=every, keep=keep, resume=resume,
+        on_checkpoint_error=on_checkpoint_error,
     )  # fmt: skip
     return run_by(options, program, graph)
 

@@ -9,6 +9,13 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.engine.engines import Async, Reference, Sync, engine_of
 
+RECOVERY = ("checkpoint", "every", "keep", "resume", "on_checkpoint_error")  # options of `gaslab.run`
+
+
+def unsaved(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options for a short run beside the one that checkpoints are of."""
+    return {name: value for name, value in options.items() if name not in RECOVERY}
+
 
 def check_graph(graph: Any) -> None:
     """Raise UsageError unless *graph* is a graph."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab.errors import warn_user
-from gaslab.programs._arguments import is_async
+from gaslab.programs._arguments import is_async, unsaved
 from gaslab.programs._columns import run
 from gaslab.programs.pagerank_variants import LoopWeight
 
@@ -33,7 +33,7 @@ def warn_of_self_loops(graph: gl.Graph, why: str) -> None:
 
 def one_superstep(options: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     """Return the options for a program of one superstep that runs before or after another one does."""
-    once = {**options, "max_iterations": 1, "timeline": None, **changes}
+    once = {**unsaved(options), "max_iterations": 1, "timeline": None, **changes}
     if is_async(once):
         del once["engine"]
     return once

@@ -12,7 +12,7 @@ from typing import Any
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
-from gaslab.programs._arguments import check_graph
+from gaslab.programs._arguments import check_graph, unsaved
 from gaslab.programs._columns import run
 from gaslab.programs._neighbourhood import checked
 from gaslab.programs._tool import Command, Option, Tool
@@ -129,7 +129,7 @@ def _both(graph: gl.Graph, *, definition: str, transitivity: bool, **options: An
     result = clustering(graph, definition=definition, **options)
     if not transitivity:
         return result
-    figures = {"transitivity": TRANSITIVITY.function(graph, **options)}
+    figures = {"transitivity": TRANSITIVITY.function(graph, **unsaved(options))}
     return result.replaced(metrics={**result.metrics, "answer": figures})
 
 

@@ -16,7 +16,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs import pagerank_variants as variants
-from gaslab.programs._arguments import check_graph, is_async
+from gaslab.programs._arguments import check_graph, is_async, unsaved
 from gaslab.programs._columns import run, weights
 from gaslab.programs._loops import count_self_loops, init_with_loops, one_superstep
 from gaslab.programs._tool import Command, Option, Tool
@@ -202,7 +202,7 @@ def _personalized(
     options: dict[str, Any],
 ) -> gl.Result:
     options = {**options, "columns": {"weight": weights(graph, weight)}}
-    out = run(variants.OutWeight(), graph, **{**options, "max_iterations": 1})
+    out = run(variants.OutWeight(), graph, **{**unsaved(options), "max_iterations": 1})
     for name in ("lightest", "heaviest") if out.history and graph.num_vertices else ():
         whole, vertex = out.history[-1][name]
         if whole > 0.0 and not LEAST <= whole <= MOST and (whole, name) != (math.inf, "lightest"):

@@ -1,12 +1,7 @@
-"""The manifest of a saved graph: what the graph is, and which arrays its parts are.
-
-It is JSON whose last member is the SHA-256 of all bytes before it, so that a flipped or a missing byte shows.
-"""
+"""The manifest of a saved graph: what the graph is, and which arrays its parts are."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -15,18 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from gaslab import arguments
 from gaslab.errors import InputError
 from gaslab.ingest.edges import EdgeList
 from gaslab.storage.files import Described
 from gaslab.storage.ids import Side, sides_of
 from gaslab.storage.part import Column
-from gaslab.version import __version__
+from gaslab.storage.sealed import sealed, unsealed
 
 NAME = "gaslab-graph.json"
 FORMAT, VERSION = "gaslab graph", 1
-SEAL = b' "sha256": "'
-TAIL = len(SEAL) + 64 + len(b'"\n}\n')
 
 
 @dataclass
@@ -62,9 +54,7 @@ class Manifest:
 
     def packed(self) -> bytes:
         """Return the bytes of the file."""
-        known = {"format": FORMAT, "version": VERSION, "gaslab": __version__, **asdict(self)}
-        content = json.dumps(known, indent=1).encode().removesuffix(b"\n}") + b",\n"
-        return content + SEAL + hashlib.sha256(content).hexdigest().encode() + b'"\n}\n'
+        return sealed(FORMAT, VERSION, asdict(self))
 
 
 def manifest_of(edges: EdgeList, strategy: str) -> Manifest:
@@ -102,20 +92,7 @@ def read_manifest(folder: Path) -> Manifest:
         ) from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    head, tail = content[:-TAIL], content[-TAIL:]
-    try:
-        known = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is damaged or cut short ({error})") from None
-    if not isinstance(known, dict) or known.get("format") != FORMAT:
-        raise InputError(f"{path}: does not say that it is a {FORMAT}")
-    if known.get("version") != VERSION:
-        raise InputError(
-            f"{path}: its format has the version {arguments.shown(known.get('version'))}, and gaslab "
-            f"{__version__} reads version {VERSION}; save the graph again"
-        )
-    if tail != SEAL + hashlib.sha256(head).hexdigest().encode() + b'"\n}\n':
-        raise InputError(f"{path}: its SHA-256 is not that of its content; it is damaged or was changed")
+    known = unsealed(path, content, FORMAT, VERSION, "save the graph again")
     try:
         return _manifest(known)
     except (LookupError, TypeError, ValueError, AttributeError) as error:

@@ -30,6 +30,7 @@ LAYERS = (
     "partitioning",
     "replication",
     "storage",
+    "checkpoint",
     "graph",
     "results",
     "cuts",

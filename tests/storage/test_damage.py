@@ -16,7 +16,8 @@ import pytest
 import gaslab as gl
 from gaslab.errors import InputError
 from gaslab.parallel.comm import Comm
-from gaslab.storage.manifest import NAME, SEAL, TAIL
+from gaslab.storage.manifest import NAME
+from gaslab.storage.sealed import SEAL, TAIL
 from tests.mpi.ranks import Ranks
 from tests.storage.saved import folder, kinds
 from tests.support.threadcomm import run_ranks

@@ -19,6 +19,8 @@ class Counts:
     waiting: Any  # in the scheduler
     updates: Any
     late: Any  # whether its time is up
+    wanted: Any = 0  # a checkpoint: see `gaslab.checkpoint.requests`
+    writing: Any = 0  # whether its thread still writes one
     lock_waits: Any = 0
     bytes_sent: Any = 0
     offered: Any = 0  # permits to begin vertices: see `Quota`

@@ -3,6 +3,8 @@
 `Machine` (a kernel) is the state machine of this rank's vertices. The driver sends and receives its batches
 of records, exchanges counts with the other ranks, and detects the end of the run.
 
+For a checkpoint the ranks begin no vertex until the same test says that none is in flight.
+
 **The end.** A rank is passive when no vertex waits in its scheduler and it has no record to send; only an
 arriving batch can make it active. The ranks exchange tables of counts repeatedly and work on in between. Take
 two tables, the second begun after the first was complete. If all ranks were passive in both, and the batches
@@ -14,10 +16,12 @@ four-counter method).
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from gaslab.checkpoint.requests import NOTHING, STOP
+from gaslab.checkpoint.snapshot import Snapshot
 from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.asynchronous.make_machine import make_machine
 from gaslab.engine.asynchronous.meter import Course, Meter
@@ -25,15 +29,31 @@ from gaslab.engine.asynchronous.quota import Quota
 from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.engines import Async
 from gaslab.engine.observe.observer import Observer
+from gaslab.engine.observe.recorded import Recorded
+from gaslab.engine.state_arrays import restore, snapshot_of
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync.step import Synchronous
 from gaslab.parallel.backoff import Backoff
+from gaslab.replication.transfer import to_mirrors
 
 BATCH = 32768  # bytes for one peer after which they are sent, whatever else there is to do
 BUDGET, ALONE = 512, 1 << 16  # vertices begun between two looks at the transport, at least; on one rank
 EDGES = 8192  # of these vertices: more would run on old values, fewer are not worth the look
 INTERVAL = 0.1  # seconds between two values of the aggregators
 PAUSE = 0.01  # seconds between two rounds of counts while there is work, where every rank has a core
+
+
+class SavesDrained(Protocol):
+    """Saves a run at moments at which no vertex is in flight."""
+
+    def here(self, updates: int) -> tuple[int, bool]:
+        """Return what this rank wants, and whether it still writes a checkpoint."""
+
+    def agreed(self, wanted: int, writing: bool) -> int:
+        """Take in what any rank wants and whether any writes; return what is wanted (collective)."""
+
+    def save(self, updates: int, stop: bool) -> None:
+        """Save the run; with *stop* end it (collective)."""
 
 
 class AsynchronousDriver:
@@ -58,12 +78,19 @@ class AsynchronousDriver:
         self._observe, self._watch = observe, watch
         self._aggregated = 0.0
         self._closing = self._late = False
+        self.saver: SavesDrained | None = None  # where the run is checkpointed
+        self._draining = NOTHING  # what the ranks want at the next moment at which no vertex is in flight
+        self._before = 0  # updates of the run that this one resumes
+        self._resumed: Snapshot | None = None
+        self._recorded = Recorded(observe, bound.tree, self.state.aggregate_row)
         self._cancellation = engine.executor.cancellation
         self._done = getattr(type(self.program), "done", None)
         self._backoff = Backoff(self.comm.local_ranks)
         self._course = Course(time.perf_counter())
         self._quota = Quota(asked.max_updates, self.comm.rank, self.comm.size)
         self._pause = PAUSE * self._backoff.oversubscription
+        written = bound.columns.written
+        self._written = [k for k, field in enumerate(self.tree.edge_fields) if field.name in written]
         self.machine: Any = None
         self.meter = Meter(observe.machine())
 
@@ -83,9 +110,13 @@ class AsynchronousDriver:
 
     def begin(self) -> None:
         """Run init, and put the vertices of the initial frontier into the scheduler (collective)."""
-        self.engine.parts.initialise()
-        initial_frontier = self.engine.parts.initial_frontier()
-        self.engine.executor.raise_any()  # of start
+        if self._resumed is None:
+            self.engine.parts.initialise()
+            self._recorded.begin(self.state.aggregate_row)
+            initial_frontier = self.engine.parts.initial_frontier()
+            self.engine.executor.raise_any()  # of start
+        else:
+            initial_frontier = self.state.frontier
         self.engine.executor.moment = "turn"
         view, scheduler = self.engine.view, self.asked.scheduler
         view.vertex_next = self.state.next_fields = self.state.fields
@@ -96,6 +127,8 @@ class AsynchronousDriver:
             self.graph.local, view, self.state, self.engine.executor.library, scheduler,
             self._serialisable, self.seed, self.engine.cache, self._watch,
         )  # fmt: skip
+        if self._resumed is not None:
+            self._set_machine(self._resumed)
         in_rounds = scheduler != "priority"
         if self._serialisable and self.comm.size > 1 and in_rounds:
             self.machine.take_turns(self.comm.allreduce(self.machine.rivals(), "max")[self.comm.rank])
@@ -111,7 +144,7 @@ class AsynchronousDriver:
         while True:
             received = self.transport.collect()
             allowed = min(budget, self._quota.left(self.machine)) if self._quota.limited else budget
-            begun = self.machine.step(received, allowed, self._closing)
+            begun = self.machine.step(received, allowed, self._closing or self._draining != NOTHING)
             busy, now = bool(begun or received), time.perf_counter()
             self.meter.look(self.machine, busy, now)
             self._post(everything=self.machine.urgent or not busy)
@@ -123,11 +156,15 @@ class AsynchronousDriver:
                 except Exception:  # a fault or done()'s own, on all ranks at this count
                     self.transport.close()
                     raise
-                if counts.end(before):
+                over = counts.end(before)
+                if over and (self._closing or not counts.waiting.any()):
                     break
                 if self._course.is_due(now):
-                    self._observe.row(self._row(counts, now))
+                    self._show(counts, now)
                 before = counts
+                if over:
+                    self._save()
+                    before = None
             idle = not (busy or self.machine.in_flight or self.machine.held_up)  # else the end is not near
             if not self.transport.table_begun and (idle or now - asked_at > self._pause):
                 asked_at = now
@@ -141,7 +178,7 @@ class AsynchronousDriver:
         self.meter.end(self.machine)
         self.transport.close()
         self._conclude(counts)
-        self._observe.row(self._row(counts, now))
+        self._show(counts, now)
 
     def _wait(self, until: float) -> None:
         """Wait for a batch or a table, at most so long."""
@@ -163,6 +200,44 @@ class AsynchronousDriver:
             if waiting >= BATCH or (everything and waiting):
                 self.transport.post(peer, self.machine.out.take(peer))
 
+    # ---- checkpoints -------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        """Save the state, now that no vertex is in flight and no record under way (collective)."""
+        assert self.saver is not None
+        wanted, self._draining = self._draining, NOTHING
+        self.saver.save(self.updates, wanted == STOP)
+
+    def snapshot(self) -> Snapshot:
+        """Return this rank's part of the state (collective)."""
+        local, state, masters = self.graph.local, self.state, self.graph.local.num_masters
+        state.frontier = np.flatnonzero(self.machine.waiting_masters()).astype(np.int32)
+        state.updates = self.updates
+        found = snapshot_of(state, local, self._written)
+        found.own = {}  # totals that are cached are gathered again
+        found.vertices["rounds"] = self.machine.rounds[:masters].copy()
+        self._recorded.put(found)
+        return found
+
+    def resume(self, found: Snapshot) -> None:
+        """Take over the state of a snapshot, before the run begins (collective)."""
+        restore(self.state, found, self.graph.local, self._written)
+        self.engine.resume()
+        self._recorded.take(found, self.engine.executor.aggregates)
+        self.updates = self._before = self.state.updates
+        self._course = Course(time.perf_counter(), self._before)
+        if (most := self.asked.max_updates) is not None:
+            self._quota = Quota(max(most - self._before, 0), self.comm.rank, self.comm.size)
+        self._resumed = found
+
+    def _set_machine(self, found: Snapshot) -> None:
+        """Let the machine, which is new, know what a snapshot has of it (collective)."""
+        masters = self.graph.local.num_masters
+        if self.state.priority is not None:
+            self.state.priority[:masters] = found.vertices["priority"]  # which its buckets have cleared
+        rounds = to_mirrors(self.comm, self.graph.local, found.vertices["rounds"])
+        self.machine.rounds[: rounds.size] = rounds
+
     # ---- agreeing ----------------------------------------------------------------------------------
 
     def _counts(self, now: float) -> Counts:
@@ -170,10 +245,12 @@ class AsynchronousDriver:
         waiting = machine.waiting
         self.meter.count(waiting)
         left = any(machine.out.pending(peer) for peer in range(self.comm.size))
+        held = self._closing or self._draining != NOTHING
+        wanted, writing = (NOTHING, False) if self.saver is None else self.saver.here(self.updates)
         counts = Counts(
             sent=self.transport.sent,
             received=self.transport.received,
-            passive=(self._closing or not waiting) and not left,
+            passive=(held or not waiting) and not left,
             in_flight=machine.in_flight,
             waiting=waiting,
             updates=machine.updates,
@@ -181,6 +258,8 @@ class AsynchronousDriver:
             bytes_sent=self.transport.bytes_sent,
             offered=self._quota.offer(machine),
             late=self._cancellation.late,
+            wanted=wanted,
+            writing=writing,
         )
         executor = self.engine.executor
         if (failed := machine.failure()) is not None:
@@ -202,8 +281,11 @@ class AsynchronousDriver:
     def _take_in(self, counts: Counts, aggregates: np.ndarray) -> None:
         """Use a table of all ranks' rows: raise a fault, combine the aggregates, find whether to stop."""
         self.engine.executor.raise_faults(counts.faults())
-        self.updates = int(counts.updates.sum())
+        self.updates = self._before + int(counts.updates.sum())
         self._quota.share(counts)
+        if self.saver is not None:
+            wanted = self.saver.agreed(int(counts.wanted.max()), bool(counts.writing.any()))
+            self._draining = max(self._draining, wanted)
         if len(self.engine.executor.aggregates):
             self.engine.parts.aggregation.combine(aggregates)
             if (done := self._done) is not None:
@@ -214,6 +296,11 @@ class AsynchronousDriver:
         self._late = bool(counts.late.any())
         if self._late or (most is not None and self.updates >= most):
             self._closing = True
+
+    def _show(self, counts: Counts, now: float) -> None:
+        self._observe.row(self._row(counts, now))
+        if self.saver is not None:
+            self._recorded.note(self.state.aggregate_row)
 
     def _row(self, counts: Counts, now: float) -> dict[str, Any]:
         return self._course.row(counts, now) | self.state.named_aggregates()

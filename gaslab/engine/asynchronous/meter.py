@@ -70,9 +70,9 @@ class Meter:
 class Course:
     """Makes rows of the run's history: one for every table of counts at first, later for fewer and fewer."""
 
-    def __init__(self, began: float) -> None:
+    def __init__(self, began: float, before: int = 0) -> None:
         self._began = self._last = began
-        self._updates = 0
+        self._updates = self._before = before  # updates of the run that this one resumes
 
     def is_due(self, now: float) -> bool:
         """Return whether it is time for another row."""
@@ -80,7 +80,7 @@ class Course:
 
     def row(self, counts: Counts, now: float) -> dict[str, Any]:
         """Return the row of a table of all ranks' counts."""
-        updates = int(counts.updates.sum())
+        updates = self._before + int(counts.updates.sum())
         rate = (updates - self._updates) / max(now - self._last, 1e-9)
         self._last, self._updates = now, updates
         return {

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from gaslab.checkpoint.snapshot import Snapshot
 from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.observe.observer import Observer
+from gaslab.engine.observe.recorded import Recorded
 from gaslab.engine.options import Options
-from gaslab.engine.state_arrays import NUMBERS, Arrays, from_arrays, to_arrays
+from gaslab.engine.state_arrays import restore, snapshot_of
 from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync.step import Synchronous
 
@@ -29,9 +31,10 @@ class SyncDriver:
         self._graph, self._bound, self._options, self._observe = bound.graph, bound, options, observe
         self._engines = engines
         self.converged = self._over = self._begun = False
-        self._row_of_phase: np.ndarray | None = None  # the aggregates in a phase that the limit has ended
         self.bytes_posted = 0  # beside those that the communicator counts
         self.state = engines[0].state
+        self.between: list[Callable[[], None]] = []  # called, on every rank, between two supersteps
+        self._recorded = Recorded(observe, bound.tree, self.state.aggregate_row)
 
     def figures(self) -> dict[str, Any]:
         """Return how many totals of replicas were gathered and how many kept, where gathers are cached."""
@@ -48,30 +51,32 @@ class SyncDriver:
         """Run the program to its end; each superstep makes a row of the history."""
         if not self._begun:
             self._engines[0].parts.initialise()
+            self._recorded.begin(self.state.aggregate_row)
             self._begun = True
             self.converged = self._over = self._bound.repeats == 0
         while not self._over:
             self._advance()
+            if not self._over:
+                for action in self.between:
+                    action()
         self._engine.finish()
 
-    def to_arrays(self) -> Arrays:
+    def snapshot(self) -> Snapshot:
         """Return this rank's part of the state, between two supersteps (collective)."""
-        engine = self._engine
-        engine.finish()
-        arrays = to_arrays(self.state, self._graph.local, self._written())
-        if self._row_of_phase is not None:
-            arrays["aggregates"] = self._row_of_phase
-        return arrays
+        self._engine.finish()
+        found = snapshot_of(self.state, self._graph.local, self._written())
+        self._recorded.put(found)
+        return found
 
-    def from_arrays(self, parts: Sequence[Arrays]) -> None:
-        """Resume from the state in the parts of all ranks (collective)."""
-        phase = int(parts[0]["numbers"][NUMBERS.index("phase")])
-        self.state = self._engines[phase].state
-        from_arrays(self.state, parts, self._graph.local, self._graph.comm, self._written())
+    def resume(self, found: Snapshot) -> None:
+        """Take over the state of a snapshot, before the run begins (collective)."""
+        self.state = self._engines[found.numbers["phase"]].state
+        restore(self.state, found, self._graph.local, self._written())
         for engine in self._engines:
             if engine.visits is not None:
                 engine.visits.resume()
         self._engine.resume()
+        self._recorded.take(found, self._engine.executor.aggregates)
         self._begun = True
 
     def _written(self) -> list[int]:
@@ -90,7 +95,6 @@ class SyncDriver:
             self._next_phase()
         elif stopping.limited(state):
             if engine.parts.activation.next_total():
-                self._row_of_phase = state.aggregate_row.copy()
                 engine.parts.aggregation.conclude()
                 self.converged, self._over = not stopping.ends_itself, True
             else:
@@ -108,7 +112,7 @@ class SyncDriver:
         if more := self._more(engine):
             for row in ran:
                 row.update(more)
-        self._observe.rows(ran)
+        self._show(ran)
         state.ran += len(ran)
         return True
 
@@ -128,8 +132,13 @@ class SyncDriver:
             "bytes_sent": comm.bytes_sent - sent,
             "delivery": engine.delivery.last if engine.delivery else None, **self._more(engine),
         }  # fmt: skip
-        observe.row(row)
+        self._show([row])
         return True
+
+    def _show(self, rows: list[dict[str, Any]]) -> None:
+        self._observe.rows(rows)
+        if self.between:
+            self._recorded.note(self.state.aggregate_row, len(rows))
 
     def _next_phase(self) -> None:
         """Enter the next phase, or the first again; the run may end after the last."""

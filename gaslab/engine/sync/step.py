@@ -61,7 +61,7 @@ class Synchronous:
             self._show_state()
 
     def resume(self) -> None:
-        """Resume from a state read by `state_arrays.from_arrays` (collective)."""
+        """Resume from a state that `state_arrays.restore` has set (collective)."""
         self.state.aggregates = self.executor.aggregates.values(self.state.aggregate_row)
         self._show_state()
 

@@ -124,7 +124,7 @@ class Visits:
             self.executor.over_edges(self.view, bounds, self._totals.rows(bounds.size - 1))
 
     def resume(self) -> None:
-        """Take over a state that was read: see `RunState.from_arrays` (collective)."""
+        """Take over a state that `state_arrays.restore` has set (collective)."""
         self._brought = frozenset()
         for k in self._written:
             self.view.edge[k][:] = self.edges.bring(self.state.edge_fields[k])

@@ -1,0 +1,144 @@
+"""Reads a checkpoint on any number of ranks: each its ranges of rows, the newest that is whole."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gaslab.checkpoint.folder import complete
+from gaslab.checkpoint.manifest import LENGTHS, VALUES, Manifest, check_same, piece_name, read_manifest
+from gaslab.checkpoint.pieces import Piece
+from gaslab.checkpoint.places import Order, Places
+from gaslab.checkpoint.settings import Recovery
+from gaslab.checkpoint.snapshot import Snapshot
+from gaslab.errors import InputError
+from gaslab.parallel.comm import Comm
+from gaslab.ragged import RaggedColumn
+
+log = logging.getLogger("gaslab")
+
+
+@dataclass
+class Loaded:
+    """A checkpoint that was read: `snapshot` has the vertices and edges of this rank in its own order."""
+
+    path: Path
+    manifest: Manifest
+    snapshot: Snapshot
+
+
+def newest(comm: Comm, settings: Recovery) -> list[Path]:
+    """Return the checkpoints of ``resume=``, the newest first (collective).
+
+    Raises InputError where there is none and one is required.
+    """
+    folder = settings.resume
+    assert folder is not None
+
+    def look() -> list[Path]:
+        try:
+            found = complete(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            found = []
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+        if not found and settings.required:
+            raise InputError(
+                f"{folder}: holds no checkpoint; resume='auto' (--resume auto) starts a run that has none"
+            )
+        return found
+
+    return comm.on_root(look)
+
+
+def load(
+    comm: Comm, settings: Recovery, of: Mapping[str, list[str]], order: Order, cut: str
+) -> Loaded | None:
+    """Read the newest checkpoint that is not damaged; None where there is none to resume (collective).
+
+    Raises UsageError where it is of another run, and InputError where all are damaged.
+    """
+    candidates = newest(comm, settings)
+    problems: list[str] = []
+    for path in candidates:
+        try:
+            manifest, found = _read(comm, path, of, order, cut)
+        except InputError as error:
+            problems.append(str(error))
+            if comm.rank == 0:
+                log.warning("warning: %s; looking for an earlier checkpoint", error)
+            continue
+        found.vertices = {name: order.vertices.from_ranges(x) for name, x in found.vertices.items()}
+        if order.edges is not None:
+            found.edges = {name: order.edges.from_ranges(x) for name, x in found.edges.items()}
+        return Loaded(path, manifest, found)
+    if problems:
+        raise InputError(f"{settings.resume}: no checkpoint can be resumed: {'; '.join(problems)}")
+    return None
+
+
+def _read(
+    comm: Comm, path: Path, of: Mapping[str, list[str]], order: Order, cut: str
+) -> tuple[Manifest, Snapshot]:
+    """Read one checkpoint, the rows those of this rank's ranges (collective)."""
+    manifest = comm.on_root(lambda: read_manifest(path))
+    comm.on_root(lambda: check_same(path, manifest, of))
+    reader = _Reader(comm, path, manifest)
+    return manifest, comm.attempt(lambda: reader.read(order, cut))
+
+
+class _Reader:
+    """Reads one rank's part of a checkpoint."""
+
+    def __init__(self, comm: Comm, folder: Path, manifest: Manifest) -> None:
+        self._comm, self._manifest = comm, manifest
+        self._pieces = [
+            Piece(folder / piece_name(rank), entry.arrays) for rank, entry in enumerate(manifest.pieces)
+        ]
+
+    def read(self, order: Order, cut: str) -> Snapshot:
+        """Return the state, the rows of vertices and edges those of this rank's ranges (not collective)."""
+        manifest, first = self._manifest, self._pieces[0]
+        found = Snapshot(manifest.numbers, history=manifest.history)
+        bounds = {
+            "vertices": [entry.vertices for entry in manifest.pieces],
+            "edges": [entry.edges for entry in manifest.pieces],
+        }
+        for name in first.arrays:
+            kind, _, word = name.removeprefix(LENGTHS).removeprefix(VALUES).partition("/")
+            if kind == "whole":
+                found.whole[word] = first.rows(name)
+            elif kind in bounds and not name.startswith(VALUES):
+                places = order.vertices if kind == "vertices" else order.edges
+                if places is None or places.total != bounds[kind][-1][1]:
+                    raise InputError(f"{first.path}: its {kind} are not those of the graph")
+                getattr(found, kind)[word] = self._range(name, word, kind, bounds[kind], places)
+        same = manifest.ranks == self._comm.size and manifest.cut == cut
+        found.own = None
+        if same:
+            mine = self._pieces[self._comm.rank]
+            found.own = {
+                name.removeprefix("own/"): mine.rows(name) for name in mine.arrays if name.startswith("own/")
+            }
+        return found
+
+    def _range(self, name: str, word: str, kind: str, bounds: list[list[int]], places: Places) -> Any:
+        """Return the rows of this rank's range of an array, or of lists, of all pieces."""
+        ragged = name.startswith(LENGTHS)
+        parts, lists = [], []
+        for piece, (low, high) in zip(self._pieces, bounds, strict=True):
+            begin, end = (min(max(at, low), high) - low for at in (places.low, places.high))
+            if not ragged:
+                parts.append(piece.rows(name, begin, end))
+                continue
+            lengths = piece.rows(name, 0, end)
+            ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
+            parts.append(lengths[begin:])
+            lists.append(piece.rows(f"{VALUES}{kind}/{word}", ends[begin], ends[end]))
+        rows = np.concatenate(parts)
+        return RaggedColumn(rows, np.concatenate(lists)) if ragged else rows
