@@ -29,24 +29,33 @@ def complete(folder: Path) -> list[Path]:
     return [path for _, path in sorted(found, reverse=True)]
 
 
+def check_folder(folder: Path, resumes: bool) -> None:
+    """Raise UsageError where a run may not write its checkpoints to a folder."""
+    output = Output(folder, force=True, folder=True)
+    output.check()
+    there = complete(folder) if folder.is_dir() else []
+    if there and not resumes:
+        raise UsageError(
+            f"{folder} holds checkpoints of an earlier run, the newest {there[0].name}; "
+            "resume='auto' (--resume auto) resumes it, or name another folder"
+        )
+
+
 class CheckpointFolder:
     """A folder to which this job, and no other, writes checkpoints; on rank 0."""
 
     def __init__(self, folder: Path, keep: int, resumes: bool) -> None:
         """Make the folder if there is none, and lock it; raises UsageError if checkpoints cannot go there."""
         self.path, self._keep = folder, keep
-        output = Output(folder, force=True, folder=True)
-        output.check()
+        check_folder(folder, resumes)
         try:
             folder.mkdir(exist_ok=True)
             self._lock = self._locked()
         except OSError as error:
             raise UsageError(f"cannot write checkpoints to {folder}: {error.strerror}") from None
-        try:
-            self._check(resumes)
-        except BaseException:
-            self.close()
-            raise
+        for path in folder.iterdir():
+            if UNFINISHED.fullmatch(path.name):  # by a job that was killed
+                shutil.rmtree(path, ignore_errors=True)
 
     def _locked(self) -> int:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -64,18 +73,6 @@ class CheckpointFolder:
         os.ftruncate(lock, 0)
         os.pwrite(lock, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
         return lock
-
-    def _check(self, resumes: bool) -> None:
-        """Remove what a killed job left unfinished; raise UsageError for what this job may not replace."""
-        for path in self.path.iterdir():
-            if UNFINISHED.fullmatch(path.name):
-                shutil.rmtree(path, ignore_errors=True)
-        there = complete(self.path)
-        if there and not resumes:
-            raise UsageError(
-                f"{self.path} holds checkpoints of an earlier run, the newest {there[0].name}; "
-                "resume='auto' (--resume auto) resumes it, or name another folder"
-            )
 
     def close(self) -> None:
         """Let other jobs write to the folder."""

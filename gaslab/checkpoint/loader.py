@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,11 +64,13 @@ def load(
 
     Raises UsageError where it is of another run, and InputError where all are damaged.
     """
-    candidates = newest(comm, settings)
     problems: list[str] = []
-    for path in candidates:
+    for path in newest(comm, settings):
         try:
-            manifest, found = _read(comm, path, of, order, cut)
+            manifest = comm.on_root(lambda path=path: read_manifest(path))  # type: ignore[misc]
+            if manifest.notes.get("run") != settings.notes.get("run"):
+                continue  # of another run of the same call
+            found = _read(comm, path, manifest, of, order, cut)
         except InputError as error:
             problems.append(str(error))
             if comm.rank == 0:
@@ -82,14 +85,26 @@ def load(
     return None
 
 
+def notes_of(comm: Comm, settings: Recovery) -> dict[str, Any]:
+    """Return the notes of the newest checkpoint to resume that can be read, {} of none (collective)."""
+
+    def read() -> dict[str, Any]:
+        for path in candidates:
+            with contextlib.suppress(InputError):
+                return read_manifest(path).notes
+        return {}
+
+    candidates = [] if settings.resume is None else newest(comm, settings)
+    return comm.on_root(read)
+
+
 def _read(
-    comm: Comm, path: Path, of: Mapping[str, list[str]], order: Order, cut: str
-) -> tuple[Manifest, Snapshot]:
+    comm: Comm, path: Path, manifest: Manifest, of: Mapping[str, list[str]], order: Order, cut: str
+) -> Snapshot:
     """Read one checkpoint, the rows those of this rank's ranges (collective)."""
-    manifest = comm.on_root(lambda: read_manifest(path))
     comm.on_root(lambda: check_same(path, manifest, of))
     reader = _Reader(comm, path, manifest)
-    return manifest, comm.attempt(lambda: reader.read(order, cut))
+    return comm.attempt(lambda: reader.read(order, cut))
 
 
 class _Reader:

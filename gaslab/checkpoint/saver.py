@@ -89,8 +89,7 @@ class Saver:
 
         def open_folder() -> None:
             settings = self._settings
-            resumes = settings.resume is not None and settings.resume.resolve() == self._path.resolve()
-            self._folder = CheckpointFolder(self._path, settings.keep, resumes)
+            self._folder = CheckpointFolder(self._path, settings.keep, settings.in_place)
 
         self._comm.on_root(open_folder)
         self._ends.callback(self._close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,13 +52,31 @@ class Recovery:
     notes: dict[str, Any] = field(default_factory=dict)
     before: int = 0
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the checkpoints that are written go where the one to resume is."""
+        same = self.folder is not None and self.resume is not None
+        return same and self.folder.resolve() == self.resume.resolve()  # type: ignore[union-attr]
+
 
 @dataclass
 class Spent:
-    """What a run has cost."""
+    """What a run has cost on one rank; or on all: the seconds of the slowest and the sums of the rest."""
 
     seconds: float = 0.0
-    bytes_sent: float = 0.0  # by this rank
+    bytes_sent: float = 0.0
+    cpu_seconds: float = 0.0
+
+    def on(self, rank: int) -> Spent:
+        """Return the part of what all ranks have spent that counts on one rank."""
+        return self if rank == 0 else Spent(self.seconds)
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.seconds + other.seconds,
+            self.bytes_sent + other.bytes_sent,
+            self.cpu_seconds + other.cpu_seconds,
+        )
 
 
 def recovery(
@@ -96,6 +115,15 @@ def recovery(
         required=not automatic,
         raises=on_error == "raise",
     )
+
+
+def in_supersteps(every: Any, supersteps: int) -> Any:
+    """Return ``every=`` with a number of sweeps, each of so many supersteps, as one of supersteps."""
+    if isinstance(every, str) and every.isascii() and every.isdecimal():
+        every = int(every)
+    if isinstance(every, numbers.Integral) and not isinstance(every, bool):
+        return int(every) * supersteps
+    return every
 
 
 def _period(every: Any) -> tuple[float | None, int | None]:

@@ -168,6 +168,19 @@ def add_running(parser: Parser, iterations: str = "supersteps at most", sweeps: 
     if not sweeps:
         option.flag(group, "--require-converged", "exit with code 3 if the limit is reached first")
     option.number(group, "--timeout", "SECONDS", "stop after SECONDS with exit code 124", least=0)
+    _add_recovery(parser, "sweeps" if sweeps else "supersteps")
+
+
+def _add_recovery(parser: Parser, steps: str) -> None:
+    """Add how the run is saved to checkpoints and resumed."""
+    group = parser.add_argument_group("recovery")
+    option.text(group, "--checkpoint", "DIR", "save the run to this folder from time to time")
+    option.text(group, "--every", "60s|N", f"time, or number of {steps}, between two checkpoints (60s)")
+    option.whole(group, "--keep", "N", "checkpoints to keep (2)")
+    option.text(group, "--resume", "DIR|auto",
+                "resume from the newest checkpoint; auto: from --checkpoint if it holds one")  # fmt: skip
+    option.word(group, "--on-checkpoint-error", ("warn", "raise"),
+                "if a checkpoint cannot be written: go on (warn), or end the run")  # fmt: skip
 
 
 def add_precision(group: Any) -> None:

@@ -17,7 +17,7 @@ from gaslab.system.outputs import Output, check_distinct
 TABLES = ("output", "map")  # beside those that a command has of its own, which its `tables` name
 FILES = ("json", "timeline", "save")
 # Options that name a file that rank 0 reads; it looks at the file before it reads the graph.
-SIDE_FILES = ("vertices", "load", "resume")  # and of a built-in its `own_files`
+SIDE_FILES = ("vertices", "load", "model")  # and of a built-in its `own_files`
 READ = (*SIDE_FILES, "vocabulary", "stop_words")  # all that name a file to read, beside the graph
 
 

@@ -14,6 +14,10 @@ from typing import Any
 
 from gaslab._kernels import parser
 from gaslab.cancellation import TimeLeft
+from gaslab.checkpoint.folder import check_folder
+from gaslab.checkpoint.loader import newest
+from gaslab.checkpoint.settings import recovery
+from gaslab.cli import option
 from gaslab.cli.arguments import chosen_engine
 from gaslab.cli.codes import DONE, NOT_CONVERGED
 from gaslab.cli.destinations import check_fields, destinations
@@ -28,7 +32,8 @@ from gaslab.graph.reading import read_graph
 from gaslab.ingest.sidefile import side_file
 from gaslab.ingest.sides import SIDES
 from gaslab.ingest.tablefile import BINARY
-from gaslab.parallel.comm import world
+from gaslab.parallel.comm import Comm, world
+from gaslab.programs._arguments import RECOVERY
 from gaslab.results.result import Result
 from gaslab.results.writers import write_table
 
@@ -51,6 +56,7 @@ class Job:
         self.engine = chosen_engine(arguments)
         self.outputs = destinations(self.comm, arguments)
         self.target = self.outputs.output
+        check_recovery(self.comm, arguments)
         self.graph = read(arguments, reading, corpus)
 
     def options(self) -> dict[str, Any]:
@@ -64,7 +70,7 @@ class Job:
             "progress": False if arguments.quiet else sys.stderr.isatty() or LINES,
             "on": "local",
         }
-        for name in ("max_iterations", "precision", "timeline"):
+        for name in ("max_iterations", "precision", "timeline", *RECOVERY):
             if getattr(arguments, name, None) is not None:  # a command has those that it takes
                 options[name] = getattr(arguments, name)
         if getattr(arguments, "init", None):
@@ -123,6 +129,18 @@ class Job:
     def _report_written(self, path: Path, what: str) -> None:
         if self.comm.rank == 0:
             log.info("wrote %s (%s)", path, what)
+
+
+def check_recovery(comm: Comm, arguments: Any) -> None:
+    """Raise UsageError or InputError where the run cannot be saved or resumed as asked (collective)."""
+    with option.named():
+        settings = recovery(*(getattr(arguments, name) for name in RECOVERY))
+    if settings is None:
+        return
+    if (folder := settings.folder) is not None:
+        comm.on_root(lambda: check_folder(folder, settings.in_place))
+    if settings.resume is not None:
+        newest(comm, settings)
 
 
 def read(arguments: Any, reading: dict[str, Any], corpus: bool = False) -> Graph:

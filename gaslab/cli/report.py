@@ -24,12 +24,14 @@ from gaslab.version import __version__
 log = logging.getLogger("gaslab")
 
 SCHEMA_VERSION = 1
-BESIDE = ("answer", "asynchronous", "staleness", "coherence_by_topic", "comparison")  # of some commands
+BESIDE = (  # of some commands
+    "answer", "asynchronous", "staleness", "checkpoints", "coherence_by_topic", "comparison",
+)  # fmt: skip
 # Options that say where things go or that the document names elsewhere.
 _NOT_PARAMETERS = {
     *("command", "began", "input", "output", "json", "force", "quiet", "log_level", "top", "fields"),
     *("allow_singleton", "save", "timeout", "seed", "strategy", "threads", "timeline", "tables", "report"),
-    "own_files",
+    *("own_files", "checkpoint", "every", "keep", "resume", "on_checkpoint_error"),
 }
 
 

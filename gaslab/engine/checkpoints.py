@@ -6,7 +6,7 @@ import contextlib
 import logging
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Checkpoints:
         self._of = identity(bound, options)
         caches = any(one.tree.posts for one in bound.compiled)
         self._cut = "".join(comm.allgather(_digest(local))) if caches else ""
-        self.spent = Spent()
+        self.spent = Spent()  # by this rank, before it resumed
         self._resumed: Loaded | None = None
         self._saver: Saver | None = None
 
@@ -63,12 +63,14 @@ class Checkpoints:
                 saver.finish()
 
     def _new_saver(self, spent: Callable[[], Spent]) -> Saver:
-        def all_spent() -> dict[str, float]:
-            own, before = spent(), self.spent
-            return {"seconds": before.seconds + own.seconds, "bytes_sent": before.bytes_sent + own.bytes_sent}
-
         comm = self._bound.graph.comm
-        self._saver = Saver(comm, self._settings, self._of, self._order, self._cut, all_spent)
+
+        def of_all() -> dict[str, float]:
+            own = self.spent + spent()
+            table = comm.allgather_row(np.array([own.seconds, own.bytes_sent, own.cpu_seconds]))
+            return asdict(Spent(table[:, 0].max().item(), *table[:, 1:].sum(axis=0).tolist()))
+
+        self._saver = Saver(comm, self._settings, self._of, self._order, self._cut, of_all)
         return self._saver
 
     def _resume(self, driver: Saved) -> None:
@@ -78,7 +80,7 @@ class Checkpoints:
         self._resumed = load(comm, self._settings, self._of, self._order, self._cut)
         if self._resumed is None:
             return
-        self.spent = Spent(**self._resumed.manifest.spent)
+        self.spent = Spent(**self._resumed.manifest.spent).on(comm.rank)
         self._options.cancellation.began_earlier(self.spent.seconds)
         driver.resume(self._resumed.snapshot)
         if comm.rank == 0:
@@ -102,10 +104,13 @@ class Checkpoints:
         return self._settings.before + driver.state.superstep
 
     def figures(self) -> dict[str, Any]:
-        """Return what the metrics have: which checkpoint was resumed, and how many were written."""
-        found: dict[str, Any] = {} if self._saver is None else dict(self._saver.figures)
-        resumed = None if self._resumed is None else self._resumed.path.name
-        return {"checkpoints": {**found, "resumed": resumed}}
+        """Return which checkpoint was resumed, what had been spent until then, and how many were written."""
+        resumed = self._resumed
+        found: dict[str, Any] = {
+            "resumed": None if resumed is None else resumed.path.name,
+            "spent_before": asdict(Spent()) if resumed is None else resumed.manifest.spent,
+        }
+        return found if self._saver is None else {**found, **self._saver.figures}
 
 
 class _Drained:
@@ -133,7 +138,8 @@ def identity(bound: BoundProgram, options: Options) -> dict[str, list[str]]:
     if isinstance(options.engine, Async):
         found["engine"] = (repr(options.engine), replace(options.engine, max_updates=None))
     for name, value in program.parameters().items():
-        found[f"parameter {name}"] = (shown(value), value)
+        if name != program.visit_ways:  # which depends on the ranks
+            found[f"parameter {name}"] = (shown(value), value)
     for one, arrays in zip(bound.compiled, bound.arrays, strict=True):
         for k in one.tree.outside:  # those that are no parameters
             found[f"array {one.tree.shared[k].name}"] = (shown(arrays[k]), arrays[k])

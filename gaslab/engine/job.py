@@ -256,9 +256,9 @@ class Job:
 
         def spent() -> Spent:
             sent = graph.comm.bytes_sent - sent_before + driver.bytes_posted
-            return Spent(time.perf_counter() - built, sent)
+            return Spent(time.perf_counter() - built, sent, time.process_time() - cpu)
 
-        before, figures = Spent(), dict[str, Any]()
+        cpu, checkpoints = time.process_time(), None
         if options.recovery is None:
             drive(driver, options, observe)
         else:
@@ -268,12 +268,11 @@ class Job:
             checkpoints = Checkpoints(bound, options, options.recovery)
             with checkpoints.of(driver, spent):
                 drive(driver, options, observe)
-            before, figures = checkpoints.spent, checkpoints.figures()
-        own = spent()
-        seconds = {"build": built - began, "compute": own.seconds + before.seconds}
-        sent = int(own.bytes_sent + before.bytes_sent)
-        result = collect(driver, bound, options, observe, sent, seconds, self._given)
-        result.metrics |= figures
+        own = spent() + (Spent() if checkpoints is None else checkpoints.spent)
+        seconds = {"build": built - began, "compute": own.seconds}
+        result = collect(driver, bound, options, observe, int(own.bytes_sent), seconds, self._given)
+        if checkpoints is not None:
+            result.metrics["checkpoints"] = checkpoints.figures()
         return result
 
     def _of_shapes(self, program: VertexProgram, options: Options) -> Prepared:

@@ -49,7 +49,7 @@ class Options:
     on_checkpoint_error: Any = None
     recovery: Recovery | None = None  # what these five mean, once checked
     notes: Mapping[str, Any] = field(default_factory=dict)  # of the caller, which a checkpoint keeps
-    before: int = 0  # supersteps that earlier runs of the same call have made
+    supersteps_before: int = 0  # supersteps that earlier runs of the same call have made
     handed: str | None = None  # an edge field, for a run that follows: see `Result.handed`
     cancellation: Cancellation = field(default_factory=Cancellation)  # by the timeout, or by Ctrl-C
 
@@ -124,6 +124,6 @@ def _checked(options: Options) -> Options:
         options.checkpoint, options.every, options.keep, options.resume, options.on_checkpoint_error
     )
     if settings is not None:
-        settings = replace(settings, notes=dict(options.notes), before=options.before)
+        settings = replace(settings, notes=dict(options.notes), before=options.supersteps_before)
     found["recovery"] = settings
     return replace(options, cancellation=Cancellation(options.timeout), **found)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import gaslab as gl
+from gaslab.programs._arguments import RECOVERY
 from gaslab.programs._numpy import np
 from gaslab.programs._samplers import Sampler, Settings
-from gaslab.programs._sweeps import run_sweeps
+from gaslab.programs._sweeps import Earlier, run_sweeps
 
 
 def check_one_run(options: Mapping[str, Any], settings: Settings) -> None:
@@ -37,23 +38,72 @@ def run_chain(
     sampler, settings = stages[0]
     if len(stages) == 1:
         return _run(sampler, settings, tokens, topics, **options), settings
-    options = dict(options)
-    rest = stages[1][1]
-    first = _run(
-        sampler, settings, tokens, topics, later=rest.iterations, handed=sampler.field,
-        **{**options, "on": "local", "edges": False, "precision": None},
-    )  # fmt: skip
-    assert first.handed is not None
-    topics, first.handed = sampler.end(first.handed), None
-    priors = first.aggregates["priors"]
+    options, rest = dict(options), stages[1][1]
+    first: dict[str, Any] | None = None  # what the first run says of its checkpoints
+    handed = _resumed(tokens, options)
+    if handed is None:
+        run = {**options, "on": "local", "edges": False, "precision": None, "notes": {"run": 1}}
+        result = _run(
+            sampler, settings, tokens, topics, later=rest.iterations, handed=sampler.field, **run
+        )
+        assert result.handed is not None
+        topics, result.handed = sampler.end(result.handed), None
+        first = result.metrics.get("checkpoints")
+        priors = result.aggregates["priors"]
+        word = rest.word if settings.anneal_sweeps else priors.word
+        handed = _Handed(Earlier.of(result), np.asarray(priors.document).tolist(), float(word))
+        if options.get("checkpoint") is not None:
+            options["resume"] = "auto"  # in a folder that holds checkpoints of the first run
+        else:
+            options.pop("resume", None)
+    else:
+        topics = None  # the checkpoint has those of the second run
     if (timeout := options.get("timeout")) is not None:
         from gaslab.cancellation import TimeLeft  # which loads numpy
 
         whole = getattr(timeout, "whole", timeout)
-        options["timeout"] = TimeLeft(max(timeout - first.metrics["seconds"]["compute"], 0.0), whole)
-    word = rest.word if settings.anneal_sweeps else priors.word
-    rest = replace(rest, document=priors.document, word=word)
-    return _run(stages[1][0], rest, tokens, topics, before=first, **options), rest
+        options["timeout"] = TimeLeft(max(timeout - handed.earlier.costs["compute"], 0.0), whole)
+    rest = replace(rest, document=np.array(handed.document), word=handed.word)
+    result = _run(
+        stages[1][0], rest, tokens, topics, before=handed.earlier, **options,
+        notes={"run": 2, "handed": asdict(handed)},
+        supersteps_before=sampler.supersteps * settings.iterations,
+    )  # fmt: skip
+    if first is not None:
+        _add_checkpoints(result.metrics, first)
+    return result, rest
+
+
+def _add_checkpoints(metrics: dict[str, Any], first: Mapping[str, Any]) -> None:
+    """Add the checkpoints of the first run to those of the second, which resumed none."""
+    found = metrics["checkpoints"]
+    for name in ("resumed", "spent_before"):
+        found[name] = first[name]
+    for name in ("written", "failed", "seconds"):
+        if name in found:
+            found[name] += first[name]
+
+
+@dataclass(frozen=True)
+class _Handed:
+    """What the first run of a chain hands to the second, beside the topics."""
+
+    earlier: Earlier
+    document: list[float]  # the priors
+    word: float
+
+
+def _resumed(tokens: gl.Graph, options: Mapping[str, Any]) -> _Handed | None:
+    """Return what the second run began with, if a checkpoint of it is to be resumed (collective)."""
+    from gaslab.checkpoint.loader import notes_of
+    from gaslab.checkpoint.settings import recovery
+
+    asked = recovery(*(options.get(name) for name in RECOVERY))
+    known = {} if asked is None else notes_of(tokens.comm, asked)
+    if known.get("run") != 2:
+        return None
+    handed = known["handed"]
+    return _Handed(Earlier(**handed["earlier"]), handed["document"], handed["word"])
 
 
 def _run(

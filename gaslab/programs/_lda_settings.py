@@ -20,10 +20,10 @@ LEAST_MOVED = 1e-30  # a prior that steps of the priors begin with: their sums o
 def sampler_and_settings(
     *, topics: Any, doc_topic_prior: Any, topic_word_prior: Any, iterations: Any, sampler: Any,
     anneal_sweeps: Any, mh_sweeps: Any, mh_steps: Any, optimise_priors: Any, burn_in: Any, sample_every: Any,
-    evaluate_every: Any, resume: gl.TopicModel | None = None, precision: str | None = None, workers: int = 1,
+    evaluate_every: Any, model: gl.TopicModel | None = None, precision: str | None = None, workers: int = 1,
 ) -> tuple[str, Settings]:  # fmt: skip
     """Return the sampler and the settings that arguments of `lda` mean; UsageError where they cannot be."""
-    topics, document, word = _start(resume, topics, doc_topic_prior, topic_word_prior)
+    topics, document, word = _start(model, topics, doc_topic_prior, topic_word_prior)
     topics = arguments.whole("topics", topics, 1, MOST_TOPICS)
     iterations = arguments.whole("iterations", iterations, 1)
     mh_sweeps = arguments.whole("mh_sweeps", mh_sweeps, 0, iterations - 1)
@@ -40,7 +40,7 @@ def sampler_and_settings(
     burn_in = arguments.whole("burn_in", burn_in, mh_sweeps, iterations - 1, optional=True)
     most = iterations if burn_in is None else burn_in
     if anneal_sweeps is None:
-        goes_on = optimise_priors > 0 or resume is not None
+        goes_on = optimise_priors > 0 or model is not None
         anneal_sweeps = 0 if goes_on else min(max(iterations // 2, mh_sweeps), most)
     anneal_sweeps = _anneal_sweeps(anneal_sweeps, iterations, optimise_priors, most)
     least = LEAST_MOVED if optimise_priors else LEAST
@@ -80,9 +80,9 @@ def _start(model: gl.TopicModel | None, *asked: Any) -> tuple[Any, Any, Any]:
     """Return the number of topics and the priors: as asked, else those of the model, else the defaults."""
     usual: tuple[Any, Any, Any] = (20, 0.1, 0.01)
     if model is not None:
-        arguments.instance("resume", model, gl.TopicModel, "a gaslab.TopicModel")
+        arguments.instance("model", model, gl.TopicModel, "a gaslab.TopicModel")
         if asked[0] not in (None, model.num_topics):
-            raise arguments.wrong("topics", asked[0], f"the model to resume has {model.num_topics}")
+            raise arguments.wrong("topics", asked[0], f"the model has {model.num_topics}")
         usual = (model.num_topics, model.doc_topic_prior, model.topic_word_prior)
     topics, document, word = (
         one if value is None else value for value, one in zip(asked, usual, strict=True)

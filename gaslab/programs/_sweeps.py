@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import gaslab as gl
@@ -16,7 +17,27 @@ from gaslab.engine.observe.progress import LINES, Say, Sweeps, short
 from gaslab.programs._columns import run
 
 Row = Mapping[str, Any]
+COSTS, STAGES = ("updates", "bytes_sent"), ("build", "compute")
 SPENT = ("seconds", "bytes_sent")  # in each superstep, which the reference engine does not count
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """The sweeps of an earlier program, which a run goes on from; plain numbers, which a checkpoint keeps."""
+
+    history: list[dict[str, Any]]
+    costs: dict[str, float]
+
+    @classmethod
+    def of(cls, result: gl.Result) -> Earlier:
+        """Return the sweeps of a result."""
+        metrics = result.metrics
+        costs = {name: metrics[name] for name in COSTS} | {name: metrics["seconds"][name] for name in STAGES}
+        return cls(list(result.history), {**costs, "cpu_seconds": metrics["figures"]["cpu_seconds"]})
+
+    @property
+    def iterations(self) -> int:
+        return len(self.history)
 
 
 def check_options(name: str, graph: gl.Graph, options: Mapping[str, Any]) -> None:
@@ -40,7 +61,7 @@ def run_sweeps(
     measured: Callable[[Row], dict[str, float]],
     *,
     unit: str = "edges",
-    before: gl.Result | None = None,
+    before: Earlier | None = None,
     later: int = 0,
     **options: Any,
 ) -> gl.Result:
@@ -64,17 +85,22 @@ def run_sweeps(
     if said is not None:
         most = done + program.iterations + later
         options["progress"] = Sweeps(said, supersteps, most, done, lines=progress == LINES)
+    if options.get("every") is not None:
+        from gaslab.checkpoint.settings import in_supersteps  # which loads what setup.py lacks
+
+        options["every"] = in_supersteps(options["every"], supersteps)
     cpu = time.process_time()
     limit = supersteps * program.iterations + 1  # beyond its end, which the program says itself
     result = run(program, graph, max_iterations=limit, **options)
     cpu = float(graph.comm.allreduce(time.process_time() - cpu))
+    cpu += result.metrics.get("checkpoints", {}).get("spent_before", {}).get("cpu_seconds", 0.0)
     rows: list[dict[str, Any]] = [] if before is None else list(before.history)
     for first in range(0, len(result.history) - supersteps + 1, supersteps):
         rows.append(_row(len(rows) + 1, result.history[first : first + supersteps], measured))
     figures = {**measured(result.history[-1]), "cpu_seconds": cpu}
     metrics = {**result.metrics, "iterations": len(rows), "figures": figures}
     if before is not None:
-        _add_costs(metrics, before.metrics)
+        _add_costs(metrics, before)
     metrics["bytes_per_iteration"] = metrics["bytes_sent"] // max(len(rows), 1)
     answer = result.replaced(metrics=metrics, history=rows, converged=True, iterations=len(rows))
     for name in ("aggregates", "initial_aggregates", "trace", "handed"):
@@ -82,14 +108,14 @@ def run_sweeps(
     return answer
 
 
-def _add_costs(metrics: dict[str, Any], before: Mapping[str, Any]) -> None:
+def _add_costs(metrics: dict[str, Any], before: Earlier) -> None:
     """Add what the sweeps before took to the figures of those after them."""
-    for name in ("updates", "bytes_sent"):
-        metrics[name] += before[name]
-    metrics["figures"]["cpu_seconds"] += before["figures"]["cpu_seconds"]
-    for stage in ("build", "compute"):
-        metrics["seconds"][stage] += before["seconds"][stage]
-        metrics["seconds"]["total"] += before["seconds"][stage]
+    for name in COSTS:
+        metrics[name] += before.costs[name]
+    metrics["figures"]["cpu_seconds"] += before.costs["cpu_seconds"]
+    for stage in STAGES:
+        metrics["seconds"][stage] += before.costs[stage]
+        metrics["seconds"]["total"] += before.costs[stage]
 
 
 def _row(iteration: int, steps: Sequence[Row], measured: Callable[[Row], dict[str, float]]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def lda(
     sample_every: int = 1,
     evaluate_every: int = 10,
     count: str | None = "auto",
-    resume: gl.TopicModel | None = None,
+    model: gl.TopicModel | None = None,
     **options: Any,
 ) -> gl.Result:
     """Find topics in documents by latent Dirichlet allocation, ``result.tables["topic_word"]``.
@@ -48,12 +48,12 @@ def lda(
         Bipartite, documents on the left and words on the right. Documents and words without an edge are in
         the answer, with the probabilities of the prior alone.
     topics : int
-        Number of topics, 1 to 65,536; by default 20, or that of the resumed model.
+        Number of topics, 1 to 65,536; by default 20, or that of *model*.
     doc_topic_prior : float or array of float
         Dirichlet prior of each topic in a document, 1e-100 to 1e9: one for all, or one for each; by default
-        0.1, or that of the resumed model.
+        0.1, or that of *model*.
     topic_word_prior : float
-        Dirichlet prior of each word in a topic, 1e-100 to 1e9; by default 0.01, or that of the resumed model.
+        Dirichlet prior of each word in a topic, 1e-100 to 1e9; by default 0.01, or that of *model*.
     iterations : int
         Number of sweeps over all tokens, at least 1. After the last, the run is converged.
     sampler : {"auto", "gibbs", "metropolis-hastings"}
@@ -68,7 +68,7 @@ def lda(
         Number of initial sweeps with a wider prior of words in a topic, 0 to *iterations* - 1: it is 0.1, or
         less if a corpus has few tokens per topic, but not below *topic_word_prior*. Chains then end at topics
         of higher likelihood. By default half of the sweeps, and all of *mh_sweeps*, but no more than
-        *burn_in*, since counts are averaged after them; 0 with *resume* and with *optimise_priors*, which
+        *burn_in*, since counts are averaged after them; 0 with *model* and with *optimise_priors*, which
         moves that prior itself. The first sweep of "gibbs" only counts.
     mh_sweeps : int
         Number of initial sweeps by "metropolis-hastings", 0 to *iterations* - 1, before "gibbs" continues
@@ -95,7 +95,7 @@ def lda(
     count : str, optional
         Edge column with the number of tokens of each edge, whole numbers; None: each edge is one token.
         "auto" is ``count``, else ``weight`` (the name of the third field of a text file), else None.
-    resume : TopicModel, optional
+    model : TopicModel, optional
         A model to continue from, of this corpus or of another. It does not keep the topics of tokens: they
         are drawn given the topics of the model, which is as good as a sweep, so the chain differs from that
         of one long run, but is as far along.
@@ -148,7 +148,7 @@ def lda(
         topics=topics, doc_topic_prior=doc_topic_prior, topic_word_prior=topic_word_prior,
         iterations=iterations, sampler=sampler, anneal_sweeps=anneal_sweeps, mh_sweeps=mh_sweeps,
         mh_steps=mh_steps, optimise_priors=optimise_priors, burn_in=burn_in, sample_every=sample_every,
-        evaluate_every=evaluate_every, resume=resume, precision=options.get("precision"),
+        evaluate_every=evaluate_every, model=model, precision=options.get("precision"),
         workers=graph.comm.size * (options.get("threads") or graph.local.threads),
     )  # fmt: skip
     count = arguments.text("count", count, optional=True)
@@ -161,8 +161,8 @@ def lda(
     cut, drawn = tokens, None
     if settings.mh_sweeps and options.get("strategy") is not None:
         cut = tokens.partitioned(options.pop("strategy"))
-    if resume is not None:
-        drawn = resume.draw(cut, seed=arguments.whole("seed", options.get("seed", 0)))
+    if model is not None:
+        drawn = model.draw(cut, seed=arguments.whole("seed", options.get("seed", 0)))
     result, last = run_chain(stages(name, settings), cut, drawn, options)
     document, word = _tables(graph, result, last, tokens.num_edges)
     figures = result.metrics["figures"]
@@ -171,8 +171,8 @@ def lda(
     figures["doc_topic_prior"], figures["topic_word_prior"] = document.tolist(), word
     asked = {"sampler": sampler, "evaluate_every": int(evaluate_every)}
     result.metrics["parameters"] = {**settings.parameters, **asked}  # those of the program count supersteps
-    if resume is not None:
-        result.metrics["resumed"] = {"iterations": resume.iterations, "history": resume.history}
+    if model is not None:
+        result.metrics["model"] = {"iterations": model.iterations, "history": model.history}
     if tokens is not graph:
         result.fingerprint = graph.fingerprint
         result.metrics |= {"source": graph.source, "edges": graph.num_edges, "fingerprint": graph.fingerprint}

@@ -20,10 +20,10 @@ from gaslab.results.tables import Table, objects
 from gaslab.system.atomic_writes import write_bytes
 from gaslab.system.outputs import Output
 from gaslab.topics import model_file
+from gaslab.topics.continued import drawn_topics
 from gaslab.topics.counts import TopicCounts
 from gaslab.topics.documents import CORPUS, documents_of
 from gaslab.topics.foldin import ITERATIONS, Laid, known_words, rows_of_words
-from gaslab.topics.resume import drawn_topics
 
 MOST_STEPS = 1 << 20
 SETTINGS = ("topic_word_prior", "sampler", "iterations", "tokens", "seed", "history")
@@ -285,7 +285,7 @@ def _gathered(comm: Comm, table: Table, on: str) -> tuple[np.ndarray, Any]:
 def _settings(result: gl.Result) -> dict[str, Any]:
     """Return the settings of the model that a result of `gaslab.lda` is."""
     known = result.metrics["figures"]
-    earlier = result.metrics.get("resumed", {"iterations": 0, "history": []})
+    earlier = result.metrics.get("model", {"iterations": 0, "history": []})
     rows = [row for row in result.history if LIKELIHOOD in row]
     later = [{**row, "iteration": row["iteration"] + earlier["iterations"]} for row in rows]
     return {

@@ -1,4 +1,4 @@
-"""``gaslab lda`` with models: --save, --load --transform, --resume, --held-out, the same on any ranks."""
+"""``gaslab lda`` with models: --save, --load --transform, --model, --held-out, the same on any ranks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_chain_goes_on_from_a_model(gaslab: Run, tmp_path: Path) -> None:
     corpus, path = written(tmp_path, TEXT), tmp_path / "model.npz"
     priors = ("--doc-topic-prior", 0.25, "--topic-word-prior", 0.5)
     assert gaslab("lda", corpus, *FEW, *priors, "--save", path).code == 0
-    words = ("lda", corpus, "--resume", path, "--iterations", 2, "--threads", 1, *ONE_CHAIN, "--save")
+    words = ("lda", corpus, "--model", path, "--iterations", 2, "--threads", 1, *ONE_CHAIN, "--save")
     for size in (1, 2):
         done = on_ranks(size, *words, tmp_path / f"{size}.npz")
         assert done.code == 0, done.err
@@ -59,7 +59,7 @@ def test_a_chain_goes_on_from_a_model(gaslab: Run, tmp_path: Path) -> None:
     done = gaslab(*words, path, "--force")
     assert (done.code, "is read too; write to another file" in done.err) == (2, True)
     done = gaslab(*words, tmp_path / "more.npz", "--topics", 4)
-    assert (done.code, "--topics 4: the model to resume has 5" in done.err) == (2, True)
+    assert (done.code, "--topics 4: the model has 5" in done.err) == (2, True)
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_held_out_documents_are_scored(gaslab: Run, tmp_path: Path) -> None:
 def test_a_resumed_model_may_know_what_is_kept_apart(gaslab: Run, tmp_path: Path) -> None:
     corpus, path = written(tmp_path, TEXT), tmp_path / "m.npz"
     gaslab("lda", corpus, *FEW, "--save", path)
-    for words, warned in ((("--resume", path), False), (("--resume", path, "--held-out", 0.25), True)):
+    for words, warned in ((("--model", path), False), (("--model", path, "--held-out", 0.25), True)):
         done = gaslab("lda", corpus, *words, "--iterations", 2)
         assert done.code == 0, done.err
         assert (f"{path} may have learnt from documents that --held-out keeps apart" in done.err) == warned
@@ -104,11 +104,11 @@ def test_options_that_do_not_go_together(gaslab: Run, tmp_path: Path) -> None:
         (("--load", bad, "--transform", corpus, "--mh-steps", 2), 2, "--mh-steps applies only"),
         (("--load", bad, "--transform", corpus, "--precision", "float32"), 2, "--precision applies only"),
         ((bad, "--topics", "2,3", "--doc-topic-prior", "1,2"), 2, "--topics compares several numbers"),
-        ((bad, "--resume", bad, "--topics", "2,3"), 2, "--resume goes on with the topics of a model"),
+        ((bad, "--model", bad, "--topics", "2,3"), 2, "--model goes on with the topics of a model"),
         (("--load", bad, "--transform", corpus), 1, "not a topic model: it is not a complete .npz archive"),
-        ((corpus, "--resume", tmp_path / "none.npz"), 1, "none.npz: there is no such model"),
+        ((corpus, "--model", tmp_path / "none.npz"), 1, "none.npz: there is no such model"),
         (("--load", "none", "--transform", corpus), 1, "none: there is no such model; gaslab lda CORPUS"),
-        ((corpus, "--resume", bad), 1, f"{bad} is not a topic model"),
+        ((corpus, "--model", bad), 1, f"{bad} is not a topic model"),
         ((corpus, "--save", tmp_path / "no" / "m.npz"), 2, "there is no directory"),
     ):  # fmt: skip
         done = gaslab("lda", *words)

@@ -69,8 +69,8 @@ def test_half_of_the_sweeps_are_annealed_unless_something_else_is_asked(
 
 def test_a_chain_that_goes_on_is_not_annealed() -> None:
     model = gl.TopicModel.of(corpus(world()), fitted(world()))
-    assert fitted(world(), resume=model).metrics["parameters"]["anneal_sweeps"] == 0
-    assert fitted(world(), resume=model, anneal_sweeps=2).metrics["parameters"]["anneal_sweeps"] == 2
+    assert fitted(world(), model=model).metrics["parameters"]["anneal_sweeps"] == 0
+    assert fitted(world(), model=model, anneal_sweeps=2).metrics["parameters"]["anneal_sweeps"] == 2
 
 
 def test_the_wide_prior_is_by_the_tokens_that_a_topic_has() -> None:

@@ -96,7 +96,7 @@ def test_it_goes_on_from_a_model_with_a_prior_for_each_topic() -> None:
     model = gl.TopicModel.of(
         graph, gl.lda(graph, topics=TOPICS, doc_topic_prior=ALPHA, iterations=20, **options)
     )
-    further = gl.lda(graph, resume=model, iterations=2, evaluate_every=2, **options)
+    further = gl.lda(graph, model=model, iterations=2, evaluate_every=2, **options)
     assert further.metrics["figures"]["doc_topic_prior"] == list(ALPHA)
     begun = gl.lda(graph, topics=TOPICS, iterations=2, evaluate_every=2, **options)
     reached = [r.metrics["figures"]["log_likelihood_per_token"] for r in (further, begun)]

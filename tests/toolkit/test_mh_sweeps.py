@@ -84,7 +84,7 @@ def test_the_chain_is_one_on_several_ranks_or_threads(hosts: Hosts) -> None:
 def resumed(comm: Comm, strategy: str | None) -> list[list[int]]:
     graph = corpus(comm)
     model = gl.TopicModel.of(graph, fitted(comm, threads=2))
-    return gl.lda(graph, resume=model, iterations=4, mh_sweeps=2, strategy=strategy, threads=2).vertices[
+    return gl.lda(graph, model=model, iterations=4, mh_sweeps=2, strategy=strategy, threads=2).vertices[
         "counts"
     ].tolist()  # fmt: skip
 

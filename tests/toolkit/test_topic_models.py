@@ -60,7 +60,7 @@ def on_every_way(comm: Comm, folder: Path) -> list[Any]:
     tokens = of_words(comm)
     drawn = np.stack([*tokens.edges(), model.draw(tokens, seed=2)])
     drawn = np.concatenate([part.reshape(3, -1) for part in comm.allgather_array(drawn.reshape(-1))], axis=1)
-    again = gl.lda(tokens, resume=model, iterations=1, seed=1)
+    again = gl.lda(tokens, model=model, iterations=1, seed=1)
     return [
         [content(one) for one in models], table.ids.tolist(), table["probability"].tobytes(),
         sorted(map(tuple, drawn.T.tolist())), content(gl.TopicModel.of(tokens, again)),
@@ -90,8 +90,8 @@ def test_a_model_has_the_counts_and_probabilities_of_the_result() -> None:
         gl.TopicModel.of(other, result)
     with pytest.raises(gl.UsageError, match=r"is not a result of gaslab\.lda"):
         gl.TopicModel.of(graph, gl.degrees(graph))
-    with pytest.raises(gl.UsageError, match="the model to resume has 4"):
-        gl.lda(graph, topics=5, resume=model)
+    with pytest.raises(gl.UsageError, match="the model has 4"):
+        gl.lda(graph, topics=5, model=model)
 
 
 def test_new_documents_have_the_mixtures_of_the_benchmark() -> None:
@@ -123,7 +123,7 @@ def test_a_resumed_chain_is_as_far_as_a_long_one() -> None:
     graph = gl.Graph.from_edges(document, word, bipartite=True)
     options: dict[str, Any] = {"evaluate_every": 1, "seed": 3}
     long, half = (gl.lda(graph, topics=10, iterations=n, **options) for n in (60, 30))
-    resumed = gl.lda(graph, resume=gl.TopicModel.of(graph, half), iterations=30, **options)
+    resumed = gl.lda(graph, model=gl.TopicModel.of(graph, half), iterations=30, **options)
     last = [run.history[-1]["log_likelihood_per_token"] for run in (half, long, resumed)]
     assert resumed.history[0]["log_likelihood_per_token"] > last[0] - 0.02
     assert last[2] > last[1] - 0.05
@@ -132,7 +132,7 @@ def test_a_resumed_chain_is_as_far_as_a_long_one() -> None:
 def test_a_model_of_other_words_is_not_resumed() -> None:
     model = gl.TopicModel([[9, 0], [0, 9]], ["cat", "bank"], doc_topic_prior=0.5, topic_word_prior=0.5)
     with pytest.raises(gl.UsageError, match="the model and the corpus have no word in common"):
-        gl.lda(gl.corpus_from(["dog dog", "bond"]), resume=model, iterations=1)
+        gl.lda(gl.corpus_from(["dog dog", "bond"]), model=model, iterations=1)
     with pytest.raises(gl.UsageError, match=r"corpus=\['dog'\]: .*as gaslab.corpus_from makes one"):
         model.transform(["dog"])
 

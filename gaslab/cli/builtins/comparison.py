@@ -42,8 +42,11 @@ def check_several(arguments: Any) -> None:
         return
     if arguments.timeline is not None:
         raise gl.UsageError("--timeline shows one run; give one number to --topics, or leave it out")
-    if arguments.resume is not None:
-        raise gl.UsageError("--resume goes on with the topics of a model; leave --topics out")
+    for name in ("checkpoint", "resume"):
+        if getattr(arguments, name) is not None:
+            raise gl.UsageError(f"--{name} is for one run; give one number to --topics, or leave it out")
+    if arguments.model is not None:
+        raise gl.UsageError("--model goes on with the topics of a model; leave --topics out")
     if isinstance(arguments.doc_topic_prior, list):
         raise gl.UsageError(
             "--doc-topic-prior has a number for each topic, and --topics compares several numbers of topics; "

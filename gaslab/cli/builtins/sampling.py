@@ -25,7 +25,7 @@ def add_sampling(made: Parser) -> None:
                        "same on any ranks, whose time hardly grows with the topics")  # fmt: skip
     option.whole(group, "--anneal-sweeps", "N",
                  "make the first N of all sweeps with a wider prior of words in a topic: chains end at a "
-                 "larger likelihood (half of all; 0 with --resume, --optimise-priors)", least=0)  # fmt: skip
+                 "larger likelihood (half of all; 0 with --model, --optimise-priors)", least=0)  # fmt: skip
     option.whole(group, "--mh-sweeps", "N",
                  "make the first N of all sweeps by delayed counts, the rest by collapsed Gibbs: in a large "
                  "corpus less time for the same topics (0)", default=0, least=0)  # fmt: skip
@@ -50,7 +50,7 @@ def sampling(arguments: Any) -> dict[str, Any]:
 
 
 def check_sampling(arguments: Any, model: gl.TopicModel | None) -> None:
-    """Raise UsageError for what `gaslab.lda` would refuse of any corpus; *model* is the one to resume."""
+    """Raise UsageError for what `gaslab.lda` would refuse of any corpus; *model* is where it begins."""
     from gaslab.programs._lda_chain import check_one_run
     from gaslab.programs._lda_settings import sampler_and_settings
 
@@ -58,7 +58,7 @@ def check_sampling(arguments: Any, model: gl.TopicModel | None) -> None:
     with option.named():
         for topics in arguments.topics or [None]:
             _, settings = sampler_and_settings(
-                topics=topics, resume=model, precision=arguments.precision, **asked
+                topics=topics, model=model, precision=arguments.precision, **asked
             )
             check_one_run({"timeline": arguments.timeline}, settings)
 

@@ -16,6 +16,7 @@ from gaslab.cli.codes import DONE
 from gaslab.cli.corpus_options import corpus_options
 from gaslab.cli.streams import say
 from gaslab.errors import UsageError
+from gaslab.programs._arguments import RECOVERY
 from gaslab.programs._lda_settings import SWEEPS
 from gaslab.programs._tool import Command
 
@@ -28,7 +29,8 @@ LIKELIEST = 3  # topics of a document that are shown
 SHARE = 0.05  # of the document, at least
 # Options of all commands that are of learning, and their defaults.
 LEARNING = {
-    "max_iterations": SWEEPS, "topic_word": None, "fields": None, "timeline": None, "precision": None
+    "max_iterations": SWEEPS, "topic_word": None, "fields": None, "timeline": None, "precision": None,
+    **dict.fromkeys(RECOVERY),
 }  # fmt: skip
 
 
@@ -39,7 +41,7 @@ def add_options(made: Parser) -> None:
     add_sampling(made)
     group = made.add_argument_group("models")
     option.text(group, "--save", "MODEL", "write the model to MODEL.npz")
-    option.text(group, "--resume", "MODEL", "continue from a model, with its priors")
+    option.text(group, "--model", "MODEL", "continue from a model, with its priors")
     option.text(group, "--load", "MODEL", "with --transform, in place of CORPUS: the model to use")
     group.add_argument("--transform", nargs="+", metavar="NEW",
                        help="find the topics of new documents; -o writes them")  # fmt: skip
@@ -53,7 +55,7 @@ def execute(command: Command, arguments: Any) -> int:
     from gaslab.topics.holdout import hold_out
 
     _check(arguments)
-    model = _loaded(arguments.load or arguments.resume)
+    model = _loaded(arguments.load or arguments.model)
     if arguments.load is not None:
         arguments.input = arguments.transform
     else:
@@ -67,11 +69,11 @@ def execute(command: Command, arguments: Any) -> int:
             log.warning(
                 "%s may have learnt from documents that --held-out keeps apart; these are predicted too well "
                 "then. It has not if it learnt with the same --held-out and --seed",
-                arguments.resume,
+                arguments.model,
             )
         holdout = hold_out(corpus, arguments.held_out, seed=arguments.seed)
         job.graph = holdout.train
-    more = {} if model is None else {"resume": model}
+    more = {} if model is None else {"model": model}
     result = find_topics(job.graph, arguments, {**job.options(), **more, "holdout": holdout})
     if holdout is not None:  # the command read all of the corpus
         result.metrics["source"] = corpus.source
@@ -100,7 +102,7 @@ def _check(arguments: Any) -> None:
         return
     if arguments.transform is None:
         raise UsageError(
-            "--load needs the documents: --transform NEW (to learn on from a model: --resume MODEL)"
+            "--load needs the documents: --transform NEW (to learn on from a model: --model MODEL)"
         )
     if arguments.input:
         raise UsageError(f"--transform names the documents; leave {arguments.input[0]!r} out")

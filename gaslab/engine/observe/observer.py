@@ -163,13 +163,14 @@ class Observer:
             self._bar.close()
 
     def _new_bar(self) -> Supersteps:
+        resumed = len(self.history)
         progress, lines = self._options.progress, self._options.progress == LINES
         if isinstance(engine := self._options.engine, Async):
             return Updates(engine.max_updates, lines)
         if isinstance(progress, Sweeps):
             return Supersteps(
                 progress.most, "sweeps", progress.lines, say=progress.say, each=progress.supersteps,
-                done=progress.done,
+                done=progress.done + resumed // progress.supersteps,
             )  # fmt: skip
         say = progress if callable(progress) else None
-        return Supersteps(self._options.max_iterations, lines=lines, say=say)
+        return Supersteps(self._options.max_iterations, lines=lines, say=say, done=resumed)

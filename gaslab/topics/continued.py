@@ -24,7 +24,7 @@ def drawn_topics(model: TopicCounts, tokens: gl.Graph, seed: int) -> np.ndarray:
     threads = launch.threads_per_rank(comm.local_ranks)
     row = rows_of_words(model, tokens)
     if (row == UNKNOWN).all():
-        raise UsageError("the model and the corpus have no word in common; resume a model of its words")
+        raise UsageError("the model and the corpus have no word in common; start from a model of its words")
     (document, word), back = sent(tokens, *ends(tokens))
     order = np.lexsort((word, document))
     low, high = bounds(tokens)[comm.rank : comm.rank + 2].tolist()
