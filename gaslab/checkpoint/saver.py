@@ -110,6 +110,11 @@ class Saver:
         if begun is not None and self._folder is not None:
             self._folder.drop(begun.beside)
 
+    @property
+    def begun(self) -> bool:
+        """Whether a checkpoint is being written."""
+        return self._begun is not None
+
     def begin(self, superstep: int) -> None:
         """Note how many supersteps the run had made when it began, or was resumed."""
         self._requests.met(superstep)

@@ -93,7 +93,7 @@ def recovery(
     if folder is None:
         for name, value in known.items():
             if value is not None:
-                raise UsageError(f"{name}={value!r} needs checkpoint=, the folder of the checkpoints")
+                raise UsageError(f"{name}={value!r} needs checkpoint=FOLDER")
     keep = arguments.whole("keep", KEEP if keep is None else keep, 1)
     on_error = arguments.choice(
         "on_checkpoint_error", ON_ERROR[0] if on_checkpoint_error is None else on_checkpoint_error, ON_ERROR
@@ -104,7 +104,7 @@ def recovery(
         return None
     automatic = isinstance(resume, str) and resume == AUTO
     if automatic and folder is None:
-        raise UsageError("resume='auto' resumes from the folder of checkpoint=; give both, or resume=FOLDER")
+        raise UsageError("resume='auto' resumes from checkpoint=FOLDER; give both, or resume=FOLDER")
     source = folder if automatic else source
     return Recovery(
         folder=None if folder is None else Path(folder),

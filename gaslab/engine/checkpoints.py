@@ -21,6 +21,7 @@ from gaslab.engine.asynchronous.driver import AsynchronousDriver
 from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.engines import Async
 from gaslab.engine.options import Options
+from gaslab.engine.stale.driver import StaleDriver
 from gaslab.engine.sync.driver import SyncDriver
 from gaslab.parallel.fingerprint import fingerprint
 from gaslab.partitioning.local_graph import LocalGraph
@@ -28,7 +29,7 @@ from gaslab.partitioning.local_graph import LocalGraph
 log = logging.getLogger("gaslab")
 
 
-Saved = SyncDriver | AsynchronousDriver  # drivers whose runs can be saved
+Saved = SyncDriver | AsynchronousDriver | StaleDriver  # drivers whose runs can be saved
 
 
 class Checkpoints:
@@ -90,6 +91,9 @@ class Checkpoints:
         if isinstance(driver, AsynchronousDriver):
             saver.begin(driver.updates)
             driver.saver = _Drained(driver, saver)
+        elif isinstance(driver, StaleDriver):
+            saver.begin(driver.state.superstep)
+            driver.saver = _Paused(driver, saver)
         else:
             saver.begin(self._superstep(driver))
             driver.between.append(lambda: self._between(driver, saver))
@@ -122,6 +126,23 @@ class _Drained:
 
     def save(self, updates: int, stop: bool) -> None:
         self._saver.save(f"updates-{updates:012d}", updates, self._driver.snapshot, stop)
+
+
+class _Paused:
+    """Saves a run under bounded staleness: see `gaslab.engine.stale.driver.SavesPaused`."""
+
+    def __init__(self, driver: StaleDriver, saver: Saver) -> None:
+        self._driver, self._saver = driver, saver
+
+    def here(self, superstep: int) -> tuple[int, bool]:
+        wanted, writing = self._saver.here(superstep)
+        return wanted, self._saver.begun and not writing
+
+    def paused(self, superstep: int, wanted: int) -> None:
+        self._saver.finish()
+        if wanted != NOTHING:
+            name = f"superstep-{superstep:08d}"
+            self._saver.save(name, superstep, self._driver.snapshot, wanted == STOP)
 
 
 def identity(bound: BoundProgram, options: Options) -> dict[str, list[str]]:

@@ -28,7 +28,6 @@ from gaslab.engine.initial_frontier import Start
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.observe.timeline import Timeline
 from gaslab.engine.options import Options, check
-from gaslab.engine.stale.driver import StaleDriver
 from gaslab.graph.graph import Graph
 from gaslab.language.precision import program_in
 from gaslab.parallel import launch
@@ -264,7 +263,6 @@ class Job:
         else:
             from gaslab.engine.checkpoints import Checkpoints
 
-            assert not isinstance(driver, StaleDriver)  # refused by `check`
             checkpoints = Checkpoints(bound, options, options.recovery)
             with checkpoints.of(driver, spent):
                 drive(driver, options, observe)

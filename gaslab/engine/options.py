@@ -11,7 +11,7 @@ from gaslab import arguments
 from gaslab.cancellation import Cancellation
 from gaslab.checkpoint.settings import Recovery, recovery
 from gaslab.compiler import MODES
-from gaslab.engine.engines import Async, Engine, Reference, Stale, engine_of
+from gaslab.engine.engines import Async, Engine, Reference, engine_of
 from gaslab.engine.initial_frontier import Start, check_start
 from gaslab.engine.observe.progress import LINES, Say, Sweeps
 from gaslab.errors import UsageError
@@ -73,11 +73,8 @@ def check(program: Any, graph: Any, options: Options) -> Options:
 def _check_recovery(options: Options) -> None:
     """Raise UsageError where a run cannot be saved."""
     engine = options.engine
-    if isinstance(engine, (Reference, Stale)):
-        name = "stale" if isinstance(engine, Stale) else "reference"
-        raise UsageError(
-            f"checkpoint= and resume= work with engine='sync' and 'async', not with engine={name!r}"
-        )
+    if isinstance(engine, Reference):
+        raise UsageError("engine='reference' knows no checkpoint= and resume=; use another engine")
     if isinstance(engine, Async) and options.recovery and options.recovery.supersteps is not None:
         raise UsageError(
             f"engine='async' has no supersteps for every={options.every!r}; give a time, such as '60s'"

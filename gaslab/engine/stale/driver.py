@@ -4,6 +4,9 @@ Each superstep has a table with one row of figures from every rank. A rank gets 
 than it has its own, and reads the complete tables in order. A table is the same on all ranks; so if table T
 says that the run ends, every rank finds it before it can pass superstep T + staleness, which is the last.
 
+For a checkpoint all ranks wait for each other after superstep T + staleness, where table T says that any
+wants one.
+
 **An empty frontier.** A vertex that runs in superstep a can make others run until superstep
 a + 1 + 2 * staleness: a mirror scatters its values at most `staleness` supersteps later, and the signals
 reach their masters at most `staleness` after that. So if no vertex ran in 2 * staleness + 1 tables in a row,
@@ -14,22 +17,39 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from gaslab.checkpoint.requests import NOTHING
+from gaslab.checkpoint.snapshot import Snapshot
 from gaslab.engine.activation import Frontier
 from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.observe.observer import Observer
+from gaslab.engine.observe.recorded import Recorded
 from gaslab.engine.stale.step import Stale
+from gaslab.engine.state_arrays import restore, snapshot_of
 from gaslab.engine.stopping import ask
 
-_ROW = ("code", "gid", "site", "superstep", "active", "late", "oldest", "age", "reads", "waited")
+_ROW = (
+    "code", "gid", "site", "superstep", "active", "late", "oldest", "age", "reads", "waited", "wanted",
+    "written",
+)  # fmt: skip
 
 
 def _here(action: Callable[[], list[Any]]) -> list[Any]:
     """Return the result of *action*, which is the same on every rank."""
     return action()
+
+
+class SavesPaused(Protocol):
+    """Saves a run at moments at which all ranks have finished the same superstep."""
+
+    def here(self, superstep: int) -> tuple[int, bool]:
+        """Return what this rank wants, and whether it has written its piece of a checkpoint."""
+
+    def paused(self, superstep: int, wanted: int) -> None:
+        """Conclude the checkpoint that was written, and begin the one that is wanted (collective)."""
 
 
 class StaleDriver:
@@ -50,7 +70,13 @@ class StaleDriver:
         self._quiet = 0  # tables in a row in which no vertex ran
         self._ended = 0  # supersteps, without the last ones in which no vertex ran
         self._updates, self._age, self._reads = 0, 0, 0
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[tuple[dict[str, Any], np.ndarray]] = []  # with the aggregates
+        self.saver: SavesPaused | None = None  # where the run is checkpointed
+        self._pause: int | None = None  # the superstep after which all ranks wait for each other
+        self._wanted = NOTHING  # there
+        self._recorded = Recorded(observe, bound.tree, self.state.aggregate_row)
+        written = bound.columns.written
+        self._written = [k for k, field in enumerate(bound.tree.edge_fields) if field.name in written]
         self._turned = (time.perf_counter(), 0)  # when this rank made its last row, and its bytes then
         engine.executor.aggregates.ask = _here  # each rank when it has the table
 
@@ -68,9 +94,12 @@ class StaleDriver:
             engine.parts.aggregation.conclude()
             self.converged = True
             return
+        resumed = engine.clock >= 0
         engine.begin(self.transport, self._own_row, self._look)
-        if "start" in engine.tree.functions and not engine.tree.by_signal and not engine.rest():
-            self._last = -1  # as with supersteps: where no vertex starts, none runs
+        if not resumed:
+            self._recorded.begin(self.state.aggregate_row)
+            if "start" in engine.tree.functions and not engine.tree.by_signal and not engine.rest():
+                self._last = -1  # as with supersteps: where no vertex starts, none runs
         while self._last is None or self.state.superstep <= self._last:
             if limit is not None and self.state.superstep >= limit:
                 break
@@ -78,6 +107,8 @@ class StaleDriver:
             self._observe.begin(superstep)
             self._observe.end(superstep, engine.step().total)
             self._show_rows()
+            if superstep == self._pause:
+                self._save()
         engine.catch_up()
         self._look()
         self._show_rows()
@@ -105,9 +136,41 @@ class StaleDriver:
     def _show_rows(self) -> None:
         """Add complete rows to the history; rows of empty supersteps are held until a vertex runs again."""
         ready = max(len(self._rows) - self._quiet, 0)
-        for row in self._rows[:ready]:
+        for row, aggregates in self._rows[:ready]:
             self._observe.row(row)
+            if self.saver is not None:
+                self._recorded.note(aggregates)
         self._rows = self._rows[ready:]
+
+    # ---- checkpoints -------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        """Save the state after a superstep that all ranks have finished (collective)."""
+        assert self.saver is not None
+        self.engine.catch_up()
+        self._look()
+        self._show_rows()
+        wanted, self._wanted, self._pause = self._wanted, NOTHING, None
+        if self._last is None:
+            self.engine.settle()
+            self.saver.paused(self.state.superstep, wanted)
+
+    def snapshot(self) -> Snapshot:
+        """Return this rank's part of the state (collective)."""
+        self.engine.executor.raise_any()
+        self.state.updates = self._updates
+        found = snapshot_of(self.state, self.graph.local, self._written)
+        found.numbers["ended"] = self._ended
+        self._recorded.put(found)
+        return found
+
+    def resume(self, found: Snapshot) -> None:
+        """Take over the state of a snapshot, before the run begins (collective)."""
+        restore(self.state, found, self.graph.local, self._written)
+        self.engine.resume()
+        self._recorded.take(found, self.engine.executor.aggregates)
+        self._next, self._ended = self.state.superstep, found.numbers["ended"]
+        self._updates = self.state.updates
 
     # ---- the tables --------------------------------------------------------------------------------
 
@@ -117,7 +180,8 @@ class StaleDriver:
         ran = engine.local.num_masters if frontier.ids is None else frontier.ids.size
         waited, self._waited = engine.streams.waited - self._waited, engine.streams.waited
         fault = engine.executor.fault or (0, 0, 0, 0)
-        return np.array([*fault, ran, late, *engine.ages, round(1e6 * waited)], np.int64)
+        saves = (NOTHING, False) if self.saver is None else self.saver.here(self.state.superstep + 1)
+        return np.array([*fault, ran, late, *engine.ages, round(1e6 * waited), *saves], np.int64)
 
     def _look(self) -> None:
         """Read all complete tables, in order."""
@@ -154,12 +218,15 @@ class StaleDriver:
         if active:
             self._ended = superstep + 1
             self._updates += active
+        self._wanted = max(self._wanted, int(of["wanted"].max()))
+        if self._pause is None and (self._wanted != NOTHING or of["written"].all()):
+            self._pause = superstep + engine.staleness
         if self._last is None and (over or self._quiet > 2 * engine.staleness):
             self._last = superstep + engine.staleness
         if of["late"].any() and self._last is None:
             after = f"after {superstep + 1} supersteps"
             raise self.stopping.cancellation.expired(engine.tree.name, after)
-        self._rows.append(self._row(superstep, active, of))
+        self._rows.append((self._row(superstep, active, of), state.aggregate_row.copy()))
 
     def _row(self, superstep: int, active: int, of: dict[str, np.ndarray]) -> dict[str, Any]:
         engine = self.engine

@@ -28,6 +28,7 @@ from gaslab.engine.gather_apply import GatherApply
 from gaslab.engine.stale.kept_sums import KeptSums
 from gaslab.engine.stale.streams import COUNTS, SHARES, SUMS, VALUES, Batch, Streams
 from gaslab.engine.superstep_parts import Parts
+from gaslab.engine.view import note_begin, set_by_source
 from gaslab.errors import UsageError
 from gaslab.parallel.backoff import Backoff
 from gaslab.parallel.transport import Transport
@@ -110,14 +111,40 @@ class Stale:
         """Run init, and send the first partial sums to the masters (collective).
 
         *own_row* returns this rank's figures of a superstep, which precede the aggregates in its row; *look*
-        is called when the table of a superstep may be complete.
+        is called when the table of a superstep may be complete. A state that was `resume`d stays as it is.
         """
         self._own_row, self._look_at_tables = own_row, look
-        self.parts.initialise()
+        if self.clock < 0:
+            self.parts.initialise()
         self.streams = Streams(transport, Backoff(self.exchange.comm.local_ranks))
         if self.sums is not None:
             self._post_sums({})
             self._take(SUMS)
+
+    def resume(self) -> None:
+        """Resume from a state that `state_arrays.restore` has set (collective)."""
+        state, view = self.state, self.view
+        state.aggregates = self.executor.aggregates.values(state.aggregate_row)
+        view.superstep = state.superstep
+        note_begin(view, state)
+        set_by_source(view, state, self.local)
+        self.parts.mirrors.refresh()
+        self.clock = state.superstep - 1
+        self._heard[:] = self.clock
+        if self.sums is not None:
+            self.sums.basis[:] = self.clock
+
+    def settle(self) -> None:
+        """Bring all signals and contributions to their masters, after `catch_up` (collective)."""
+        state = self.state
+        if self.delivery is not None:
+            state.frontier = np.union1d(state.frontier, self.delivery.deliver()).astype(np.int32)
+        if self.additive is not None:
+            names, changed = self.additive.apply_deltas()
+            flags = np.zeros(self.local.num_local, np.uint8)
+            flags[changed] = 1
+            self.parts.mirrors.send(names, flags)
+        self._note_change(np.arange(self.local.num_local))
 
     def step(self) -> Frontier:
         """Run one superstep, whichever vertices are active."""
