@@ -138,6 +138,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("init=", "run", 0.2), Feature("start= ids", "run", 0.12, (SENDS,), "start="),
     Feature("start= messages", "run", 0.08, ("a message",), "start="),
     Feature("columns=", "run", 0.2, ("edge column",)), Feature("seed=", "run", 0.3),
+    Feature("resumed", "run", 0.2),
     *_all("engine", "stale 0, stale 2", 0.12, "engine"),
     *_all("engine", "async relaxed, async serialisable", 0.15, "engine"),
     *_all("scheduler", "fifo, sweep, random scheduler", 0.3, "scheduler",

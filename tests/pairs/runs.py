@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import linecache
 import random
+import shutil
 import sys
+import tempfile
 import types
 import warnings
 from collections.abc import Collection, Iterator
@@ -253,7 +255,9 @@ def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[
     limit = {} if isinstance(options.get("engine"), gl.Async) else {"max_iterations": task.limit}
     warnings.simplefilter("ignore")
     how = {"threads": mode.threads, "compile": mode.compile, "timeout": SECONDS, "edges": True, **limit}
-    if mode.threads == 1:
+    if "resumed" in task.features and options.get("engine") != "reference":
+        result = resumed(program, graph, how | options)
+    elif mode.threads == 1:
         with patch.object(delivery, "ALWAYS_PUSHED", 0):  # small frontiers are pulled as on large graphs
             result = gl.run(program, graph, **how, **options)
     else:
@@ -283,6 +287,24 @@ def run(task: Task, graph: Graph, module: types.ModuleType, mode: Mode) -> dict[
         "iterations": 0 if of_engine else int(result.iterations),
         "converged": bool(result.converged),
     }
+
+
+def resumed(program: gl.VertexProgram, graph: Graph, options: dict[str, Any]) -> gl.Result:
+    """Run some supersteps, and the rest from a checkpoint; without supersteps, from the last one."""
+    comm = graph.comm
+    folder = comm.bcast(tempfile.mkdtemp(prefix="gaslab-resumed-") if comm.rank == 0 else "")
+    first: dict[str, Any] = {**options, "checkpoint": folder, "every": 1}
+    if isinstance(options.get("engine"), gl.Async):
+        first["every"] = "0s"
+    else:
+        some = 1 + graph.num_edges % 4
+        first["max_iterations"] = some if options["max_iterations"] is None else options["max_iterations"] // 2
+    try:
+        gl.run(program, graph, **first)
+        return gl.run(program, graph, **{**options, "checkpoint": folder, "resume": "auto"})
+    finally:
+        if comm.rank == 0:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _said(message: Any, module: types.ModuleType, an_id: Any) -> Any:
