@@ -91,7 +91,7 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
     command = toolchain.compiler()
     if command is None:
         raise NoCompiler(
-            "there is no C compiler (neither $CC nor cc, gcc or clang can be run) and the program was not "
+            "no C compiler was found (neither $CC nor cc, gcc or clang can be run) and the program was not "
             "compiled before; install one, or compile it elsewhere with `gaslab compile`"
         )
     stored = f"{key(text, level, toolchain.version(command))}.so"
@@ -207,7 +207,7 @@ def _open_in_folder(folder: str, content: bytes, cached: bool) -> Library:
 
 def _open_in_memory(content: bytes, cached: bool) -> Library:
     if not hasattr(os, "memfd_create"):
-        raise OSError("this system loads nothing from memory")
+        raise OSError("this system cannot load libraries from memory")
     # Closed only where nothing was loaded: the loader knows libraries by path, and a number used again would
     # be the old one.
     handle = os.memfd_create("gaslab-program")

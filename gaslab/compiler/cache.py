@@ -133,7 +133,7 @@ def private_folder() -> str:
             continue
         if os.access(path, os.W_OK | os.X_OK):
             return path
-    raise first or CompileError("there is no folder for temporary files; set TMPDIR to one of yours")
+    raise first or CompileError("no folder for temporary files was found; set TMPDIR to one of yours")
 
 
 def open_way(path: Path, mode: int | None = None) -> int:
@@ -203,7 +203,7 @@ def _link(here: int, name: str, shown: str) -> str | None:
         return None
     owner = os.stat(name, dir_fd=here, follow_symlinks=False).st_uid
     if owner not in _owners_of_ways():
-        raise Untrusted(shown, f"is a link of {_user(owner)}", _ELSEWHERE)
+        raise Untrusted(shown, f"is a link owned by {_user(owner)}", _ELSEWHERE)
     return target
 
 

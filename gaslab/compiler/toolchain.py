@@ -91,7 +91,7 @@ def _find(configured: str | None) -> tuple[str, ...] | None:
         try:
             command = shlex.split(candidate)
         except ValueError as error:  # an unbalanced quote
-            raise CompileError(f"CC={candidate!r} is not a command ({error}); mend it or unset it") from None
+            raise CompileError(f"CC={candidate!r} is not a command ({error}); fix it or unset it") from None
         if command and shutil.which(command[0]):
             return tuple(command)
     return None
@@ -124,7 +124,7 @@ def compile_text(text: str, level: str, output: Path) -> None:
     """
     command = compiler()
     if command is None:
-        raise CompileError("there is no C compiler: neither $CC nor cc, gcc or clang can be run")
+        raise CompileError("no C compiler was found: neither $CC nor cc, gcc or clang can be run")
     flags = [flag for flag in FLAGS if flag != "-shared" or sys.platform != "darwin"]
     if sys.platform == "darwin":
         flags.append("-dynamiclib")

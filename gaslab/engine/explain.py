@@ -103,7 +103,7 @@ def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = 
     """
     cls = program if isinstance(program, type) else type(program)
     if not issubclass(cls, VertexProgram):
-        needed = f"a VertexProgram, its class or an instance, is needed, not {cls.__name__}"
+        needed = f"a VertexProgram class or instance is needed, not {cls.__name__}"
         raise arguments.wrong("program", program, needed)
     arguments.instance("graph", graph, Graph, arguments.GRAPH, optional=True)
     trees = parse_phases(cls, None if isinstance(program, type) else shapes_of(program))
@@ -162,7 +162,7 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             if field.name in seldom_read(tree, gather, scatter):
                 why += "; sent when it is due"
             elif field.name not in tree.writes("apply"):
-                why += "; sent once, for apply does not write it"
+                why += "; sent once, since apply does not write it"
             one = t.element_storage(field.storage) if t.is_list(field.storage) else field.storage
             size = t.STORAGE[one][2] * math.prod(field.shape)
             yield _way(field.name, (size, t.is_list(field.storage)), "to", mask, why, graph)
@@ -171,8 +171,8 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             "what": "messages" if tree.collects_messages else "signals by id",
             "bytes": remote_signal_dtype(tree).itemsize, "list": False,
             "to": "to masters",
-            "why": "each by itself, as lists have it" if tree.collects_messages
-            else "each by itself, where nothing of the vertex is on the sender's rank",
+            "why": "one by one, since lists keep each message" if tree.collects_messages
+            else "one by one, where the sender's rank has no replica of the vertex",
         }  # fmt: skip
     for field in tree.lookups:
         assert field.lookup is not None

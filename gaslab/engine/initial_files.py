@@ -51,7 +51,7 @@ class EarlierValues:
                 return list(words.tolist())
             return [None if word in (None, "") else ids.from_text(str(word)) for word in words]
         if not set(np.asarray(sides).tolist()) <= {0, 1, -1}:
-            raise InputError(f"{self.path}: a side is neither 0 nor 1")
+            raise InputError(f"{self.path}: a side must be 0 or 1")
         return [self._on_side(word, int(side)) for word, side in zip(words, sides, strict=True)]
 
     def _on_side(self, word: Any, side: int) -> Any:

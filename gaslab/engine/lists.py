@@ -53,7 +53,7 @@ def rooms(
     elements |= {member for one in elements for member in t.TUPLES.get(one, ())}
     if "id32" in elements and graph.num_vertices > MOST_VERTICES:
         raise UsageError(
-            f"{trees[0].name} collects vertex ids in lists, and in those there is room for the ids of "
+            f"{trees[0].name} collects vertex ids in lists, which can hold the ids of at most "
             f"{MOST_VERTICES} vertices; the graph has {graph.num_vertices}"
         )
     if not variables:
@@ -263,7 +263,7 @@ def gids_of_result(result: Result, graph: Graph) -> np.ndarray:
         return table.global_ids["id"]
     if "side" in table.keys and graph.ids.num_left is None:
         raise UsageError(
-            "init= is the result of a bipartite graph, and this graph is not bipartite; of one side it takes "
+            "init= is the result of a bipartite graph, but this graph is not bipartite; for one side pass "
             "init={field: result.vertices.side(0).to_dict(field)}"
         )
     return graph.ids.find(vertex_names(table, graph), rows="same" if result.on == "all" else "parts")

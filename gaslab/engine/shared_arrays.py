@@ -48,7 +48,7 @@ def _copied(tree: Tree, variable: Variable, value: np.ndarray) -> np.ndarray:
         )
     made = np.array(converted(value, variable, variable.name), order="C")
     if made.dtype.kind == "f" and np.any(np.isinf(made) & np.isfinite(value)):
-        raise UsageError(f"{what}, which has values that {variable.storage} does not hold; scale it")
+        raise UsageError(f"{what}, which has values that {variable.storage} cannot hold; scale it")
     made.setflags(write=False)
     return made
 

@@ -110,7 +110,7 @@ class StoredGraph:
         """Return what pickle takes; UsageError on several ranks, each of which has a part of the graph."""
         if self.comm.size > 1:
             raise UsageError(
-                f"a graph on {self.comm.size} ranks cannot be pickled or copied deeply, since each has a "
+                f"a graph on {self.comm.size} ranks cannot be pickled or deep-copied, since each has a "
                 "part of it; graph.save(DIR) writes it for gaslab.load_graph(DIR)"
             )
         return vars(self)
@@ -126,7 +126,7 @@ class StoredGraph:
 
     @property
     def num_left(self) -> int:
-        need_sides(self.ids, "num_left is asked for")
+        need_sides(self.ids, "num_left was read")
         return int(self.ids.num_left or 0)
 
     @property

@@ -195,13 +195,13 @@ def _some_missing(graph: StoredGraph, missing: np.ndarray, default: Any) -> bool
     name = graph.ids.named([first])[0]
     raise InputError(
         f"the table has no row for {count} of {graph.num_vertices} vertices, such as {name}; add them, or "
-        "say default="
+        "pass default="
     )
 
 
 def _filled(name: str, values: np.ndarray, row: np.ndarray, found: np.ndarray, default: Any) -> np.ndarray:
     if isinstance(default, Mapping) and name not in default:
-        raise UsageError(f"default= says nothing of column {name!r}")
+        raise UsageError(f"default= has no value for column {name!r}")
     value = default[name] if isinstance(default, Mapping) else default
     kind = np.asarray(value).dtype  # alone where there are no rows, which have no type of their own
     shape = (found.size, *values.shape[1:])

@@ -102,7 +102,7 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
     if bipartite:
         pair = ((), ()) if vertices is None else tuple(vertices)
         if len(pair) != 2:
-            raise UsageError("of a bipartite graph, vertices= is a pair: the left ids and the right ids")
+            raise UsageError("for a bipartite graph, vertices= must be a pair: the left and the right ids")
         more = dict(zip(FURTHER, pair, strict=True))
     arrays = {name: _ids(name, ids) for name, ids in {"source": src, "target": dst, **more}.items()}
     for name, values in columns.items():

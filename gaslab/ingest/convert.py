@@ -93,7 +93,7 @@ def _in_sides(graph: Any, edges: list[Any]) -> tuple[list[Any], tuple[np.ndarray
         if side[u] == side[v]:
             raise InputError(f"the edge {u!r} -> {v!r} joins two nodes with bipartite={side[u]!r}")
         if side[u] == 1 and graph.is_directed():
-            raise InputError(f"the edge {u!r} -> {v!r} leads from right to left; turn it round")
+            raise InputError(f"the edge {u!r} -> {v!r} leads from right to left; reverse it")
         turned.append((v, u, data) if side[u] == 1 else (u, v, data))
     left, right = ([node for node, value in side.items() if value == k] for k in (0, 1))
     return turned, (object_array(left), object_array(right))
@@ -169,7 +169,7 @@ def _check_mixed(edges: list[Any], left: dict[str, str]) -> None:
             u, v, value = first
             raise InputError(
                 f"the attribute {name!r} of the edge {u!r} -> {v!r} is {arguments.shown(value)} "
-                f"({type(value).__name__}), and of other edges a number; make it a number on all, or delete "
+                f"({type(value).__name__}), but a number on other edges; make it a number on all, or delete "
                 "it"
             )
 

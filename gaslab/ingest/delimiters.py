@@ -67,7 +67,7 @@ def find_delimiter(lines: Sequence[bytes], where: str) -> int:
     if len(marks) > 1:
         names = [FOUND[one] for one in marks]
         raise InputError(
-            f"{where}: {names[0]} and {names[1]} both divide all lines alike; name the delimiter, "
+            f"{where}: {names[0]} and {names[1]} both fit all lines; name the delimiter, "
             f"--delimiter {names[0]} or --delimiter {names[1]} (delimiter={names[0]!r})"
         )
     return (marks or [one for one in (BLANKS, COLONS) if one in found])[0]

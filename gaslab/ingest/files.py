@@ -92,7 +92,7 @@ def _in(name: str, wanted: str) -> list[InputFile]:
         return [look_at(name, wanted)]
     inside = sorted(os.path.join(name, one) for one in os.listdir(name) if not one.startswith("."))
     if not inside:
-        raise InputError(f"{name}: is a folder without a file")
+        raise InputError(f"{name}: is an empty folder")
     within = next(filter(os.path.isdir, inside), None)
     if within is not None:
         raise InputError(f"{name}: is not a saved graph, and holds the folder {within}; name files")
@@ -100,8 +100,8 @@ def _in(name: str, wanted: str) -> list[InputFile]:
     for file in files:
         if (ending_of(file.name), file.format) != (ending_of(inside[0]), files[0].format):
             raise InputError(
-                f"{name}: is a folder of files of several kinds, as {os.path.basename(inside[0])} and "
-                f"{os.path.basename(file.name)}, and no saved graph; name those that are to be read"
+                f"{name}: is a folder of several kinds of files, such as {os.path.basename(inside[0])} and "
+                f"{os.path.basename(file.name)}, and not a saved graph; name those to read"
             )
     return files
 

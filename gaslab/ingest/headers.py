@@ -65,17 +65,17 @@ def find_header(rows: Sequence[list[bytes]], ends: tuple[int, int] | None = None
     below = [row[end] for row in behind if row != top and len(row) > max(ends) for end in ends]
     if below and all(map(NUMBER.fullmatch, below)) and all(one and not NUMBER.fullmatch(one) for one in ids):
         known = not WORDS.isdisjoint(map(plain_word, names))
-        return Verdict(True, None if known else "is taken as a header, for its ids are text above numbers")
+        return Verdict(True, None if known else "is taken as a header, since its ids are text above numbers")
     of_ends = [names[end] for end in named or ends]
     if named is not None or ENDS.issuperset(map(plain_word, of_ends)):
         mine = set(map(_stem, of_ends))
         same = next((one for one in map(_text, below) if _stem(one) in mine), None)
         if same is None:
-            return Verdict(True, None if named else "is taken as a header, for its words")
-        why = f"for {same!r} is an id behind it"
+            return Verdict(True, None if named else "is taken as a header because of its words")
+        why = f"since {same!r} is an id below it"
         return Verdict(False, f"has words of a header and is taken as an edge, {why}")
     if below and all(map(DIGITS.fullmatch, below)) and not all(map(DIGITS.fullmatch, ids)):
-        return Verdict(False, "has an id that is text, and all behind it are numbers; all ids are text")
+        return Verdict(False, "has an id that is text, and all below it are numbers; all ids are text")
     return Verdict(False)
 
 

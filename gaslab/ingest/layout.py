@@ -152,7 +152,7 @@ def _left_out(text: list[str]) -> str:
     """Return what to say of the columns that are left out because they are text."""
     listed = ", ".join(map(repr, text))
     what = f"column {listed} is" if len(text) == 1 else f"columns {listed} are"
-    way_out = f"columns={{{text[0]!r}: None}} (--column {text[0]}=none) leaves {text[0]!r} out without a word"
+    way_out = f"columns={{{text[0]!r}: None}} (--column {text[0]}=none) leaves {text[0]!r} out silently"
     return f"{what} text and left out; {way_out}"
 
 

@@ -62,17 +62,17 @@ def entries_of(matrix: Any) -> Entries:
     try:
         stored = matrix.tocoo()
     except (ValueError, IndexError) as error:
-        raise InputError(f"the matrix contradicts itself: {error}") from error
+        raise InputError(f"the matrix is inconsistent: {error}") from error
     entries = Entries(stored.row, stored.col, stored.data, (int(matrix.shape[0]), int(matrix.shape[1])))
     sizes = {name: len(getattr(entries, name)) for name in ("row", "column", "value")}
     if len(set(sizes.values())) > 1:
         said = ", ".join(f"{count} {name}s" for name, count in sizes.items())
-        raise InputError(f"the matrix contradicts itself: it has {said}")
+        raise InputError(f"the matrix is inconsistent: it has {said}")
     for name, ends, size in zip(("row", "column"), (stored.row, stored.col), entries.shape, strict=True):
         wrong = np.flatnonzero((ends < 0) | (ends >= size))
         if wrong.size:
             raise InputError(
-                f"the matrix contradicts itself: its entry {wrong[0]} is in {name} {ends[wrong[0]]}, and it "
+                f"the matrix is inconsistent: its entry {wrong[0]} is in {name} {ends[wrong[0]]}, but it "
                 f"has {size} {name}s"
             )
     return entries if getattr(matrix, "has_canonical_format", False) else _added(entries)
@@ -93,7 +93,7 @@ def _check_compressed(matrix: Any) -> None:
     fault = None
     falls = np.flatnonzero(np.diff(starts) < 0)
     if len(starts) != lines + 1:
-        fault = f"indptr has {len(starts)} values, and {lines + 1} are needed"
+        fault = f"indptr has {len(starts)} values, but {lines + 1} are needed"
     elif len(indices) != len(data):
         fault = f"it has {len(indices)} indices and {len(data)} values"
     elif starts[0] != 0:
@@ -101,13 +101,13 @@ def _check_compressed(matrix: Any) -> None:
     elif falls.size:
         fault = f"indptr falls from {starts[falls[0]]} to {starts[falls[0] + 1]} at position {falls[0] + 1}"
     elif starts[-1] > len(indices):
-        fault = f"indptr ends with {starts[-1]}, and it has {len(indices)} indices"
+        fault = f"indptr ends with {starts[-1]}, but it has {len(indices)} indices"
     else:
         wrong = np.flatnonzero((indices[: starts[-1]] < 0) | (indices[: starts[-1]] >= across))
         if wrong.size:
             fault = f"indices[{wrong[0]}] is {indices[wrong[0]]}, not 0 to {across - 1}"
     if fault is not None:
-        raise InputError(f"the matrix in {matrix.format.upper()} form contradicts itself: {fault}")
+        raise InputError(f"the matrix in {matrix.format.upper()} form is inconsistent: {fault}")
 
 
 def _added(entries: Entries) -> Entries:

@@ -114,7 +114,7 @@ def _layout(file: InputFile, head: Head, options: Options) -> Layout:
         first, second = head.fields[:2]
         raise UsageError(
             f"columns={options.columns!r}: the source is the {first} and the target the {second} in a "
-            f"{CALLED[file.format]} file; the reverse() of a graph has its edges turned round"
+            f"{CALLED[file.format]} file; the reverse() of a graph has its edges reversed"
         )
     fields = [*head.fields[:2], *found.fields[2:]]
     return Layout(0, comment_table(head.comments), found.role, fields, found.columns, False, head=head.at)
@@ -165,7 +165,7 @@ def _outside(parsed: Parsed, head: Head, before: int) -> list[Fault]:
         if distance.size and int(distance.max()) >= size:
             found.append((int(np.argmax(distance >= size)), f"the {name} is not from 1 to {size}"))
     if before + parsed.rows > head.entries:
-        what = f"an entry more than the {head.entries} of line {head.line}"
+        what = f"one entry more than the {head.entries} of line {head.line}"
         found.append((max(head.entries - before, 0), what))
     return found
 

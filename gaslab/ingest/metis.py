@@ -265,7 +265,7 @@ def _explained(bad: BadLine, head: Head) -> dict[str, str]:
         "nan": f"{word} is not a number (nan)", "out_of_range": f"{word} is outside float64's range",
         "no_weight": f"the last neighbour has no weight (word {bad.field + 1})",
         "no_number": f"the vertex's {(*head.numbers, '')[min(bad.field, len(head.numbers))]} is missing",
-        "extra_line": f"a line more than the {head.vertices} vertices of line {head.line}",
+        "extra_line": f"one line more than the {head.vertices} vertices of line {head.line}",
     }  # fmt: skip
 
 

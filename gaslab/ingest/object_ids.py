@@ -61,7 +61,7 @@ def _fault(objects: list[Any], hashes: list[int]) -> str | None:
         return "which cannot be pickled"
     if copies != objects:
         return "which is not equal to a pickled copy of itself"
-    return None if list(map(hash, copies)) == hashes else "which has another hash than its pickled copy"
+    return None if list(map(hash, copies)) == hashes else "whose hash differs from that of its pickled copy"
 
 
 def number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray], VertexIds]:
@@ -82,7 +82,7 @@ def number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray]
         for one in (*src, *dst):
             if one not in place:
                 raise InputError(
-                    f"the id {arguments.shown(one)}, a {type(one).__name__}, has another hash in another "
+                    f"the id {arguments.shown(one)}, a {type(one).__name__}, has a different hash in another "
                     f"process, so ranks cannot agree on it; {BY_VALUE}"
                 )
         return [np.array([place[one] for one in part], dtype=np.int64) for part in (src, dst)]

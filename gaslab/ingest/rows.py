@@ -86,8 +86,8 @@ def _compare(name: str, ours: list[Any], sent: Any, rank: int) -> None:
         what = f"{name}[{at}] is {shown(theirs[at])} on rank 0 and {shown(one)} on rank {rank}"
         raise UsageError(f"{NEEDS_THE_SAME}, but {what}; {OTHER_ROWS}")
     raise InputError(
-        f"{name}[{at}] is {shown(one)}, a {type(one).__name__}, which has another hash on rank {rank} than "
-        "its equal of rank 0, so ranks cannot agree on it; a hash that is kept must not be pickled"
+        f"{name}[{at}] is {shown(one)}, a {type(one).__name__}, whose hash on rank {rank} differs "
+        "from that of its equal on rank 0, so ranks cannot agree on it; do not pickle a stored hash"
     )
 
 

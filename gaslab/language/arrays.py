@@ -76,13 +76,13 @@ def given_arrays(cls: type, declared: Mapping[str, Any], values: Mapping[str, An
                 continue
             if length in lengths and lengths[length] != n:
                 raise UsageError(
-                    f"{what}: the shape is {_shape(fields[name])}, and {length}={lengths[length]!r} is "
+                    f"{what}: the shape is {_shape(fields[name])}, but {length}={lengths[length]!r} is "
                     f"given; leave {length} out, or pass an array of that length"
                 )
             before, other = bound.setdefault(length, (n, name))
             if before != n:
                 raise UsageError(
-                    f"{what}: the shape is {_shape(fields[name])}, and {other}={described(made[other])} has "
+                    f"{what}: the shape is {_shape(fields[name])}, but {other}={described(made[other])} has "
                     f"{length} = {before}; make the shapes agree"
                 )
     known = lengths | {length: n for length, (n, _) in bound.items()}

@@ -95,9 +95,9 @@ class Phase:
             mine = getattr(cls, name, None)
             if not isinstance(chosen, FunctionType) or not isinstance(mine, FunctionType):
                 chosen = name or shown(chosen)
-                raise TypeError(f"{role}={chosen} is no method of the class; name one above it")
+                raise TypeError(f"{role}={chosen} is not a method of the class; name one above it")
             if all(vars(base).get(name) is not chosen for base in cls.__mro__):
-                raise TypeError(f"{role}={name} is not the method that the class has by this name")
+                raise TypeError(f"{role}={name} is not the class's method of this name")
             found[role] = mine
         return found
 

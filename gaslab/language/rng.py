@@ -83,7 +83,7 @@ def too_wide(low: float, high: float) -> str:
     """Return what is wrong with the range of ``gl.uniform``, nothing where its width is a finite number."""
     if math.isfinite(high - low):
         return ""
-    return f"the range of gl.uniform from {low!r} to {high!r} is no finite number wide"
+    return f"the range of gl.uniform from {low!r} to {high!r} has no finite width"
 
 
 def _drawn(kind: str, **operands: Any) -> Any:
@@ -304,7 +304,7 @@ def categorical(weights: Any) -> int:
 def _of_vector(kind: str, values: Any) -> Any:
     draw = drawing.get()
     if draw is None:
-        raise UsageError(f"gl.{kind} draws in the methods of a program; the start of a field is no such draw")
+        raise UsageError(f"gl.{kind} draws only in the methods of a program, not as the start of a field")
     return draw(kind, (values,))
 
 

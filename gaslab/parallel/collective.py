@@ -121,7 +121,7 @@ def _bound(
         _refuse_unknown(called, further, [*arguments, *passed_on])
         for keyword in own:
             if keyword in further:
-                raise UsageError(f"{called}() sets {keyword} itself; its own arguments say the same")
+                raise UsageError(f"{called}() sets {keyword} itself; use its own arguments")
     return {**arguments, **further}
 
 

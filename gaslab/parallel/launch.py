@@ -111,7 +111,7 @@ def check_world(size: int) -> None:
     raise SeparateWorldsError(
         f"{job.name} started {job.size} processes, but each sees an MPI world of 1: this mpiexec and the MPI "
         "that mpi4py loads are not the same; start with the mpiexec of that MPI (`gaslab doctor` names it), "
-        f"or say --allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"
+        f"or pass --allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"
     )
 
 

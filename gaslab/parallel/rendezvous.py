@@ -98,7 +98,7 @@ class Rendezvous:
             self.post(GAVE_UP)
             raise
         for rank, notice in self.notices(GAVE_UP).items():
-            self._broken = (f"rank {rank} waited for {notice.call} no longer", request, row, table)
+            self._broken = (f"rank {rank} gave up waiting for {notice.call}", request, row, table)
             raise AbandonedError(f"rank {self.rank} came to {call} too late: {self._broken[0]}")
         return [one.tobytes() for one in table]
 

@@ -54,13 +54,13 @@ class OwnCombiner:
             other = self.from_caller(self.merge(more, total))
             if not _alike(merged, other):
                 raise ProgramError(
-                    f"merge must not mind the order, but of {plain(total)!r} and {plain(more)!r} it makes "
-                    f"{plain(merged)!r}, the other way round {plain(other)!r}"
+                    f"merge must not depend on the order, but makes {plain(merged)!r} of {plain(total)!r} "
+                    f"and {plain(more)!r}, and {plain(other)!r} the other way round"
                 )
             alone = self.from_caller(self.merge(self.identity, more))
             if not _alike(alone, more):
                 raise ProgramError(
-                    f"merge must leave {plain(more)!r} as it is beside an accumulator of nothing, but makes "
+                    f"merge with an empty accumulator must return {plain(more)!r} unchanged, but makes "
                     f"{plain(alone)!r}"
                 )
         return merged

@@ -47,10 +47,11 @@ def parts_of_pair(
     word = f"gl.{t.OPERATIONS[op].word}"
     key, payload = (storage_of(one) or "" for one in get_args(annotation.__origin__))
     if t.STORAGE.get(key, ("",))[0] not in _KEYS:
-        raise error(f"the key of {word} is a float or an int; write {word}[float, gl.VertexId]")
+        raise error(f"the key of {word} must be a float or an int; write {word}[float, gl.VertexId]")
     if t.STORAGE.get(payload, ("",))[0] not in _PAYLOADS:
         raise error(
-            f"the payload of {word} is a float, an int or a gl.VertexId; write {word}[float, gl.VertexId]"
+            f"the payload of {word} must be a float, an int or a gl.VertexId; "
+            f"write {word}[float, gl.VertexId]"
         )
     return (
         t.Part(name, t.Combiner(op, key), (), site),
@@ -93,9 +94,9 @@ def keyed_combiner(annotation: Any, error: Callable[[str], Exception]) -> t.Keye
     """Return the combiner of a gather whose annotation is ``gl.SumBy[...]``."""
     key, value = _of_key_and_value(annotation)
     if t.STORAGE.get(key, ("",))[0] not in _BY:
-        raise error("the key of gl.SumBy is an int, a bool or a gl.VertexId; write gl.SumBy[int, float]")
+        raise error("the key of gl.SumBy must be an int, a bool or a gl.VertexId; write gl.SumBy[int, float]")
     if t.STORAGE.get(value, ("",))[0] not in _SUMMED:
-        raise error("the values of gl.SumBy are floats or ints; write gl.SumBy[gl.VertexId, float]")
+        raise error("the values of gl.SumBy must be floats or ints; write gl.SumBy[gl.VertexId, float]")
     return t.KeyedCombiner(t.SUM_BY, value, key=key)
 
 

@@ -146,7 +146,9 @@ def joined_type(scope: Scope, then: Any, otherwise: Any, node: ast.AST) -> t.Arr
     kind = join(then.type, otherwise.type)
     if kind is None:
         raise scope.error(
-            node, f"{t.named(then.type)} meets {t.named(otherwise.type)}; {remedy(then.type, otherwise.type)}"
+            node,
+            f"cannot combine {t.named(then.type)} and {t.named(otherwise.type)}; "
+            f"{remedy(then.type, otherwise.type)}",
         )
     assert isinstance(kind, t.Array)
     return kind

@@ -145,7 +145,7 @@ def indexed_once(
 
 def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[t.Stmt]:
     if not isinstance(node.target, ast.Name):
-        raise scope.error(node.target, "a field has its type in class Vertex or Edge; assign it without one")
+        raise scope.error(node.target, "a field's type stands in class Vertex or Edge; assign it without one")
     name, text = node.target.id, ast.unparse(node.annotation)
     meant = evaluate(text, Namespace(scope.closure, scope.source.function.__globals__))
     if dimensions_of(meant) and node.value:
@@ -213,11 +213,11 @@ def store_element(
     if isinstance(owner, ast.Name) and owner.id in scope.names and owner.id not in scope.entities:
         base = value_of(scope, owner)
         if isinstance(base, ArrayValue) and owner.id in scope.parameters:
-            raise scope.error(target, f"{owner.id!r} is the caller's; copy it before: np.copy({owner.id})")
+            raise scope.error(target, f"{owner.id!r} belongs to the caller; copy it: np.copy({owner.id})")
         if isinstance(base, ArrayValue) and owner.id in scope.aliases:
             text = scope.aliases[owner.id]
             raise scope.error(
-                target, f"{owner.id!r} is another name of {text}; write {owner.id} = np.copy({text})"
+                target, f"{owner.id!r} is another name for {text}; write {owner.id} = np.copy({text})"
             )
         refuse_part(scope, target, owner.id)
         place: Any = base.place if isinstance(base, ArrayValue) else None
@@ -333,7 +333,7 @@ def refused_write(scope: Scope, target: ast.Attribute, role: str) -> ProgramErro
         return wrong_contribution(scope, target, field_of(scope, additive))
     if role == "nbr" and scope.name != "visit":
         return scope.name_error(
-            target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"
+            target, f"{owner} is the neighbour, which writes its own fields; signal it and write in apply"
         )
     if role == "e":
         fields = scope.unit.declared.edge_fields

@@ -69,11 +69,11 @@ def combiner(
     storage = storage_of(annotation)
     if storage is not None and t.is_list(storage):
         if not collects:
-            raise source.error(node, f"{what} is a list, which gather and messages make; write {_CHOICES}")
+            raise source.error(node, f"{what} is a list, as only gathers and messages are; write {_CHOICES}")
         if (why := refused_elements(storage)) is not None:
             raise source.error(node, why)
         if t.element_storage(storage) in t.TUPLES and name != "message":
-            text = f"{what} is a list of tuples, which messages alone are; gl.SumBy[int, float] sums by key"
+            text = f"{what} is a list of tuples, which only messages are; gl.SumBy[int, float] sums by key"
             raise source.error(node, text)
         return t.Combiner(storage.partition(":")[0], t.element_storage(storage))
     if (why := of_tuples(annotation)) is not None:
@@ -121,9 +121,7 @@ def accumulator(cls: type, total: type, sizes: Sizes) -> t.RecordCombiner:
             continue
         op = checked(one.op, variable.storage, one.error)
         if variable.default is not t.REQUIRED and variable.default:
-            raise one.error(
-                f"part {variable.name!r} starts from what combining nothing gives; remove the default"
-            )
+            raise one.error(f"part {variable.name!r} starts from the combiner's identity; remove the default")
         found.append(t.Part(variable.name, t.Combiner(op, variable.storage), variable.shape, variable.site))
     return t.RecordCombiner("record", "record", name=total.__name__, parts=tuple(found))
 

@@ -90,7 +90,7 @@ def chosen_in_turn(scope: Scope, node: ast.BoolOp, operands: list[Skippable]) ->
         no_array(scope, value, operand, "`and` and `or`")
         kind = scope.join(t.Local("", kind), value, node)[2]
         if t.is_list(kind):
-            raise scope.error(operand, "of lists none is chosen where one takes a loop; write if and else")
+            raise scope.error(operand, "`and` and `or` cannot choose a list here; write if and else")
     chosen, site = scope.new_local("_chosen", kind, node), scope.site(node)
     test = as_bool(scope, chosen, node)
     statements: list[t.Stmt] = []
@@ -215,7 +215,7 @@ def comparison(scope: Scope, op: ast.cmpop, left: t.Expr, right: t.Expr, node: a
         other = right if left.type == "id" else left
         raise scope.error(
             node,
-            f"a vertex id is compared with {t.named(other.type)}; declare the other side gl.VertexId, "
+            f"a vertex id cannot be compared with {t.named(other.type)}; declare the other side gl.VertexId, "
             "as a parameter or a field",
         )
     if left.type in NUMBERS:

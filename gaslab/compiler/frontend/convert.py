@@ -58,7 +58,7 @@ def remedy(found: t.Type, wanted: t.Type) -> str:
     if t.PAIR in (found, wanted):
         return "unpack it: key, payload = total"
     if t.is_list(found) or t.is_list(wanted):
-        return "a list meets only lists of the same kind and type"
+        return "lists combine only with lists of the same kind and type"
     if "id" in (found, wanted):
         return IDS
     return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"

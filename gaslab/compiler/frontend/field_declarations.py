@@ -250,7 +250,7 @@ class _Group:
             kind = ("a number", "a gl.Vector", "a gl.Matrix")[rank]
             raise place.value_error(f"is {kind} but its shape is {shape}; make them agree")
         if not rank and extra.dtype is not None:
-            raise place.value_error("is a number, whose annotation says its type; leave out dtype")
+            raise place.value_error("is a number, typed by its annotation; leave out dtype")
         lengths = []
         for length in shape:
             if isinstance(length, str):
@@ -300,7 +300,7 @@ class _Group:
         if self.kind not in ("Vertex", "Edge"):
             raise place.type_error(f"is {t.named(storage)}; only vertices and edges have such fields")
         if t.element_storage(storage) in t.TUPLES:
-            text = "is a list of tuples, which messages alone are; write a list for each member"
+            text = "is a list of tuples, which only messages are; write a list for each member"
             raise place.type_error(text)
         if (why := refused_elements(storage)) is not None:
             raise place.type_error(f"is {t.named(storage)}; {why}")
@@ -335,7 +335,7 @@ class _Group:
                 raise place.error("is a vertex id; its default can only be gl.NOBODY: assign it in init")
             if isinstance(value, int | str) and not isinstance(value, bool):
                 return value
-            text = f"the default of {place.what} is no id; write an int or a str"
+            text = f"the default of {place.what} is not an id; write an int or a str"
             raise place.source.error(place.at, text)
         number = constant(value)
         if number is None:

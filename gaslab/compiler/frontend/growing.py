@@ -26,7 +26,7 @@ def append(scope: Scope, node: ast.Call) -> t.Append | None:
     place, text = writable(scope, target), ast.unparse(target)
     if not t.is_list(place.type) or scope.name not in _WRITERS:
         what = t.named(place.type)
-        raise scope.error(node, f"append is for lists of v in init and apply, and this is {what}")
+        raise scope.error(node, f"append is for lists of v in init and apply, but this is {what}")
     if place.type.startswith("set:"):
         raise scope.error(node, f"{text} is a sorted set, which is gathered; declare it gl.List to append")
     if text in scope.looped:
@@ -82,7 +82,7 @@ def _check_words(tree: t.Tree, declared: Declared, growing: set[int]) -> None:
             words = [y.function for y in inner if isinstance(y, t.ListWord) and y.function in _SORTS]
             fields = [y for y in getattr(x, "arguments", ()) if isinstance(y, t.VertexField)]
             if words and any(y.index in growing and t.is_list(y.type) for y in fields):
-                text = f"gl.{words[0]} has no room for a list that grows; take it of the message, or count"
+                text = f"gl.{words[0]} has no room for a list that grows; apply it to the message, or count"
                 raise declared.error(name, text)
 
 
@@ -95,6 +95,6 @@ def _check_readers(tree: t.Tree, declared: Declared, growing: set[str]) -> None:
             if {f"v.{field}", f"nbr.{field}"} & function.reads:
                 raise declared.error(
                     name,
-                    f"{field!r} is a list that grows, which only its own vertex reads, in init, apply and "
+                    f"{field!r} is a list that grows, which only its own vertex can read, in init, apply and "
                     f"active; copy what {name} needs into numbers or a vector of v",
                 )

@@ -67,7 +67,7 @@ def of_key(scope: Scope, combiner: t.KeyedCombiner, word: str, key: t.Expr, node
 def item(scope: Scope, combiner: t.KeyedCombiner, node: ast.Subscript) -> t.Expr:
     """``total[key]``"""
     if isinstance(node.slice, ast.Slice):
-        raise scope.error(node.slice, f"a total by key is not cut; write {ITEMS}")
+        raise scope.error(node.slice, f"a total by key cannot be sliced; write {ITEMS}")
     return of_key(scope, combiner, "at", value_of(scope, node.slice), node.slice)
 
 
@@ -80,7 +80,7 @@ def method(scope: Scope, combiner: t.KeyedCombiner, node: ast.Call, callee: ast.
             raise scope.error(node.args[0], f"argmax takes no argument here; write {name}.argmax()")
         return t.KeyedWord("argmax", (), combiner.key_type, scope.site(node))
     if callee.attr == "items":
-        raise scope.name_error(callee, f"items() stands in a loop alone; write {ITEMS}")
+        raise scope.name_error(callee, f"items() can only be looped over; write {ITEMS}")
     instead = {"get": f"{name}[key], which is 0 where the key is absent", "keys": ITEMS, "values": ITEMS}
     known = callee.attr in instead
     hint = f"; write {instead[callee.attr]}" if known else nearest(callee.attr, METHODS)

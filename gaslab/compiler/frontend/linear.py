@@ -48,7 +48,7 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
     """Return the value of a call of the numpy function *word*."""
     if word not in _WORDS:
         known = nearest(word, _WORDS)
-        hint = known if "did you mean" in known else f"; there are {', '.join(sorted(set(_WORDS)))}"
+        hint = known if "did you mean" in known else f"; choose from {', '.join(sorted(set(_WORDS)))}"
         raise scope.name_error(node.func, f"np.{word} is not in the language{hint}")
     if word == "searchsorted":
         return searched(scope, node)
@@ -116,7 +116,7 @@ def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:
     parts = argument.elts if isinstance(argument, ast.Tuple) else [argument]
     shape = tuple(known_length(scope, part) for part in parts)
     if not 1 <= len(shape) <= 2:
-        raise scope.error(argument, "an array has one or two dimensions")
+        raise scope.error(argument, "an array must have one or two dimensions")
     return ArrayValue(t.Array("float", shape), lambda *_: t.Const(number, "float"), symmetric=True)
 
 
@@ -227,6 +227,6 @@ def call_len(scope: Scope, node: ast.Call) -> t.Expr:
     value = value_of(scope, node.args[0])
     if not isinstance(value, ArrayValue):
         raise scope.name_error(
-            node.func, "len is of vectors and matrices; v.degree counts edges, self.num_vertices vertices"
+            node.func, "len takes vectors and matrices; v.degree counts edges, self.num_vertices vertices"
         )
     return t.Const(value.type.shape[0], "int")

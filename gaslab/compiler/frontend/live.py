@@ -23,13 +23,13 @@ def check_live(declared: Declared, name: str) -> None:
     of = [part.combiner for part in parts] or [combiner]
     problem = None
     if "visit" not in declared.functions:
-        problem = "is for visit to add to, and there is none; write visit, or remove live=True"
+        problem = "needs a visit to add to it; write one, or remove live=True"
     elif mark.every != 1:
-        problem = "is computed after init alone; remove every="
+        problem = "is computed only after init; remove every="
     elif mark.finalizer is not None:
-        problem = "has no finaliser, for visit adds to it; remove it, or live=True"
+        problem = "cannot have a finaliser, since visit adds to it; remove it, or live=True"
     elif any(one.op != "sum" or one.type != "int" for one in of):
-        problem = "is a sum of ints; write -> gl.Sum[int], or an accumulator of such parts"
+        problem = "must be a sum of ints; write -> gl.Sum[int], or an accumulator of such parts"
     if problem is not None:
         raise declared.error(name, f"the live total {name!r} {problem}")
 
@@ -66,7 +66,7 @@ def added_live(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
     if isinstance(place.type, t.Array):
         indices = indices_of(scope, target, place.type) if isinstance(target, ast.Subscript) else ()
         if len(indices) < len(place.type.shape):
-            raise scope.error(target, "a live total is added to by its elements; write a loop over them")
+            raise scope.error(target, "a live total is added to element by element; write a loop")
         place = t.Element(place, flat(indices, place.type.shape), place.type.element)
     elif isinstance(target, ast.Subscript):
         raise scope.error(target, "only vectors and matrices can be indexed; this is a number")

@@ -79,7 +79,7 @@ def method(unit: Unit, name: str) -> t.Function:
         for part in combiner.parts:
             if part.shape and part.combiner.type == "bool":
                 raise source.error(
-                    source.node, f"part {part.name!r} of an aggregate has bools; write dtype=int"
+                    source.node, f"part {part.name!r} of an aggregate holds bools; write dtype=int"
                 )
     scope = MethodScope(unit, source, name, entities, parameters, returns)
     scope.counts = name in declared.counts

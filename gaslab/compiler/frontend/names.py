@@ -22,7 +22,7 @@ from gaslab.program import NOBODY
 ATTRIBUTES = {"id": "id", "degree": "int", "in_degree": "int", "out_degree": "int"}
 GLOBALS = ("num_vertices", "num_edges", "superstep", "phase_step")
 _ENTITIES = {"self": "the program", "v": "a vertex", "nbr": "a vertex", "e": "an edge"}
-_OF_ARRAYS = "write a word of numpy, as np.sum(x), or len(x)"
+_OF_ARRAYS = "write a numpy function, such as np.sum(x), or len(x)"
 _INSTEAD_OF = {
     "T": "write its elements in a loop, m[j, i]; a vector needs none",
     "shape": "write len(x), or the int or parameter that its field's shape names",
@@ -125,14 +125,14 @@ def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
         value_of(scope, node.value)  # raises, unless it is a number
     kind = "number" if owner is MISSING else type(owner).__name__
     return scope.error(
-        node.value, f"{text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes"
+        node.value, f"{text!r} is of type {kind}; only v, nbr, e, self, modules and classes have attributes"
     )
 
 
 def no_attribute_of_list(scope: Scope, node: ast.Attribute) -> ProgramError:
     """Return the error of ``x.name`` where x is a list."""
     if node.attr == "append":
-        return scope.name_error(node, "append gives no value; write it on a line of its own")
+        return scope.name_error(node, "append returns no value; write it on a line of its own")
     return scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
 
 
@@ -240,13 +240,14 @@ def forward_of(scope: Scope, node: ast.AST) -> t.Expr:
     if scope.name == "visit" and not scope.is_helper:
         return t.Const(True, "bool")  # u is the source
     if not scope.is_helper and scope.name not in ("gather", "scatter"):
-        raise scope.name_error(node, f"{scope.name} has no side of an edge; gather and scatter have")
+        text = f"{scope.name} cannot read an edge's forward; only gather and scatter can"
+        raise scope.name_error(node, text)
     return scope.access(t.Forward(), node)
 
 
 def no_field(scope: Scope, node: ast.Attribute, kind: str, known: list[str]) -> ProgramError:
     if node.attr == "signal":
-        return scope.name_error(node, "signal is no field; call it in scatter: nbr.signal()")
+        return scope.name_error(node, "signal is not a field; call it in scatter: nbr.signal()")
     return scope.name_error(node, f"{kind} has no field {node.attr!r}{nearest(node.attr, known)}")
 
 

@@ -152,7 +152,7 @@ def negative(x: t.Expr) -> t.Expr:
 def bits_of(scope: Scope, op: str, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr:
     if "float" in (left.type, right.type):
         instead = {"&": "write `and` for truth", "|": "write `or` for truth"}.get(op, "write int(...)")
-        raise scope.error(node, f"`{op}` needs ints or bools but meets a float; {instead}")
+        raise scope.error(node, f"`{op}` needs ints or bools, not a float; {instead}")
     if left.type == right.type == "bool" and op in "&|^":
         return t.Binary(op, left, right, "bool")
     shift = op in ("<<", ">>")
@@ -166,7 +166,8 @@ def power_of(scope: Scope, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr
     if isinstance(right, t.Const) and right.value >= 0:
         return t.Binary("**", scope.widened(left, "int"), scope.widened(right, "int"), "int")
     raise scope.error(
-        node, "int ** int is an int or a float by the exponent's sign; write float(...) ** ... for a float"
+        node,
+        "int ** int is an int or a float, by the sign of the exponent; write float(...) ** ... for a float",
     )
 
 

@@ -33,7 +33,7 @@ def too_wide(cls: type, annotations: Iterable[Any], what: str) -> str | None:
     """Return the error of a value of *cls* that is declared gl.float64 and would not be; None of others."""
     if precision_of(cls) == "float64" or not any(map(_is_wide, annotations)):
         return None
-    return f"{what} is gl.float64 in a class of precision gl.float32; write float, or leave out precision"
+    return f"{what} is gl.float64 in a class with precision = gl.float32; write float, or leave out precision"
 
 
 def _is_wide(annotation: Any) -> bool:

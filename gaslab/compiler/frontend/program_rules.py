@@ -53,7 +53,7 @@ def check_declared(declared: Declared) -> None:
             near = nearest(mark.every, declared.whole)
             raise declared.error(name, f"every={mark.every!r} is not an int parameter of the program{near}")
         if mark.finalizer is not None and gives_id(declared.aggregators[name]):
-            raise declared.error(name, f"{name} gives a vertex id, which has no finaliser; remove it")
+            raise declared.error(name, f"{name} gives a vertex id, which cannot have a finaliser; remove it")
     if "done" in functions:
         check_done(declared)
 
@@ -106,7 +106,7 @@ def _check_lookups(declared: Declared, tree: t.Tree) -> None:
     others = {name: f for name, f in tree.functions.items() if name != "apply"}
     for name, function in {**others, **{a.name: a.function for a in tree.aggregators}}.items():
         for read in sorted(looked_up & function.reads):
-            raise declared.error(name, f"{read} is looked up for apply alone; copy it into a field there")
+            raise declared.error(name, f"{read} is looked up only for apply; copy it into a field there")
 
 
 def _check_ends(declared: Declared, tree: t.Tree) -> None:
@@ -124,7 +124,7 @@ def _check_ends(declared: Declared, tree: t.Tree) -> None:
         node = source.node  # read in a helper
     text = f"with gl.ALL both ends would write this; write it under `if {edge}.forward:`"
     if how == READ:
-        text = f"the other end writes {edge}.{name} meanwhile; read it where it is written"
+        text = f"the other end may be writing {edge}.{name}; read it where it is written"
     raise source.file.error(node, text, at_attribute=True)
 
 

@@ -73,7 +73,7 @@ def combined_into(
         return [t.AddPair(t.PartOf(into, 0, record.parts[0].type), *pair, scope.site(at))]
     assert isinstance(node, ast.Call)
     if node.args:
-        raise scope.error(node.args[0], f"the parts of {record.name} are given by name: part=value")
+        raise scope.error(node.args[0], f"pass the parts of {record.name} by name: part=value")
     if record.own and scope.name != "merge":
         return [t.Merge(into, tuple(parts_written(scope, record, "made", node, at)), scope.site(at))]
     return parts_written(scope, record, "made" if record.own else into, node, at)

@@ -168,7 +168,8 @@ class Scope:
                 if (same := fits(one, other.type)) is not None:
                     return (same, b, b.type) if one is a else (a, same, a.type)
         if kind is None:
-            raise self.error(node, f"{t.named(a.type)} meets {t.named(b.type)}; {remedy(a.type, b.type)}")
+            text = f"cannot combine {t.named(a.type)} and {t.named(b.type)}; {remedy(a.type, b.type)}"
+            raise self.error(node, text)
         return self.widened(a, kind), self.widened(b, kind), kind
 
     def widened(self, value: t.Expr, kind: t.Type) -> t.Expr:
@@ -209,7 +210,7 @@ class Scope:
     def infer(self, name: str, kind: t.Type, node: ast.AST) -> t.Type:
         """Note that local *name* is assigned a value of *kind*; return the type that holds all its values."""
         if t.is_list(kind):
-            raise self.error(node, "a list has no local; read the field or the total itself")
+            raise self.error(node, "a local cannot hold a list; read the field or the total itself")
         if isinstance(kind, t.Array) and kind.size > MAX_ELEMENTS:
             raise self.error(
                 node, f"this makes {t.named(kind)}, and a method can hold {MAX_ELEMENTS} elements; read "
@@ -242,7 +243,8 @@ class Scope:
         """Return *value*, a read of vertex, edge or program, as an expression of this function."""
         if self.name == "visit" and isinstance(value, t.VertexField) and t.is_list(value.type):
             raise self.error(
-                node, "visit has no lists of vertices; read a list of the edge, or a gl.Vector of the vertex"
+                node,
+                "visit cannot read lists of vertices; read a list of the edge, or a gl.Vector of the vertex",
             )
         label = self.label(value)
         if label:

@@ -27,11 +27,11 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
         return []
     places, phases = _Places(cls), phases_of(cls)
     if not isinstance(phases, tuple) or not all(isinstance(phase, program.Phase) for phase in phases):
-        raise places.error(None, "phases is a tuple; write phases = (gl.Phase(...), gl.Phase(...))")
+        raise places.error(None, "phases must be a tuple; write phases = (gl.Phase(...), gl.Phase(...))")
     named = [places.attempt(k, phase, cls) for k, phase in enumerate(phases)]
     functions, _, _ = methods_of(cls)
     if "visit" in functions:
-        text = "visit has no part in phases; write a program of its own for it"
+        text = "visit cannot be in phases; write a separate program for it"
         raise declaring_source(cls, "visit").error_at("visit", text)
     if "init" in functions and "message" in parameters_of(functions["init"]):
         text = "init takes no message here; let each phase's apply take its own"

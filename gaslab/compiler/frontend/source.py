@@ -147,7 +147,7 @@ def function_source(function: FunctionType) -> FunctionSource:
             text = f"{argument.arg!r} is renamed by Python within a class; drop the underscores"
             raise file.error(argument, text)
     if node is None or _parameters(node) != code.co_varnames[: len(_parameters(node))]:
-        raise _unplaced(code, f"{name} is no longer at this line; load the changed file again")
+        raise _unplaced(code, f"{name} is no longer at this line; reload the changed file")
     if isinstance(node, ast.AsyncFunctionDef):
         raise file.error(node, f"{name} is async, which is not in the language; write a plain def")
     return FunctionSource(function, node, file)

@@ -179,7 +179,7 @@ def do_while(scope: Scope, node: ast.While) -> list[t.Stmt]:
     test = truth(scope, node.test)
     if scope.pending:
         raise scope.error(
-            node.test, "this takes a loop of its own; write while True and test it with if and break"
+            node.test, "this needs a loop of its own; write while True and test it with if and break"
         )
     forever = isinstance(test, t.Const) and bool(test.value)
     before = path_here(scope)
@@ -246,7 +246,7 @@ def for_items(scope: Scope, node: ast.For, combiner: t.KeyedCombiner) -> list[t.
     targets = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else []
     names = [target for target in targets if isinstance(target, ast.Name)]
     if len(names) != 2 or len(targets) != 2:
-        raise scope.error(node.target, f"a key and a value are looped over; write {keyed.ITEMS}")
+        raise scope.error(node.target, f"the loop needs a key and a value; write {keyed.ITEMS}")
     before = path_here(scope)
     position = scope.new_local("_position", "int", node)
     kinds = {"key": combiner.key_type, "value": combiner.value_type}

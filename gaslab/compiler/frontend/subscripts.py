@@ -94,7 +94,7 @@ def index_of(scope: Scope, node: ast.expr, size: int) -> t.Expr:
     if not isinstance(value, t.Const):
         return t.Index(value, size, scope.site(node))
     if not -size <= value.value < size:
-        raise scope.error(node, f"index {value.value} is out of range; there are {size}")
+        raise scope.error(node, f"index {value.value} is out of range; the length is {size}")
     return t.Const(int(value.value) % size, "int")
 
 
@@ -106,7 +106,7 @@ def slice_of(scope: Scope, node: ast.Slice, size: int) -> range:
     taken = range(size)[slice(*bounds)]
     if not taken:
         at = node.lower or node.upper or node
-        raise scope.error(at, f"this slice of {size} takes nothing; an array has a length from 1 on")
+        raise scope.error(at, f"this slice of {size} is empty; an array has at least 1 element")
     return taken
 
 

@@ -53,7 +53,7 @@ def bits_of(scope: Scope, value: Any, node: ast.AST, word: str) -> t.Expr:
     """Return how many bits of the absolute value of an int are 1."""
     if value.type != "int":
         way_out = "np.bitwise_count(x)" if isinstance(value.type, t.Array) else "int(x)"
-        raise scope.error(node, f"{word} is of ints but this is {t.named(value.type)}; write {way_out}")
+        raise scope.error(node, f"{word} takes ints but this is {t.named(value.type)}; write {way_out}")
     return t.Call("bit_count", (value,), "int")
 
 

@@ -67,8 +67,8 @@ def read_corpus_edges(
     if isinstance(path, str) and comm.on_root(lambda: os.path.isdir(path)):
         if format not in ("auto", "text"):
             raise UsageError(
-                f"{path}: format={format!r} (--format {format}) is of a file, and this is a folder, of which "
-                "each file is a document of plain text; name the files in it"
+                f"{path}: format={format!r} (--format {format}) is for files, and this is a folder, in which "
+                "each file is a plain-text document; name the files in it"
             )
         found, source = read_folder(path, options, comm), path
     else:
@@ -76,7 +76,7 @@ def read_corpus_edges(
         lines |= options.columns not in (None, NO_COUNT)
         files = comm.on_root(lambda: find_corpus_files(path, format, lines))
         if format == "auto" and comm.rank == 0:
-            said = "%s: its name and first lines are of the format %s; --format NAME (format=) overrides this"
+            said = "%s: its name and first lines look like %s; --format NAME (format=) overrides this"
             log.info(said, files[0].name, files[0].format)
         found, source = _read(files, options, comm), ", ".join(file.name for file in files)
     return finish(found, choice, source, comm, options.threads)

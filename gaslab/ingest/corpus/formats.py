@@ -47,7 +47,7 @@ def find_corpus_files(paths: Path | Sequence[Path], wanted: str, lines: bool) ->
     if other is not None:
         raise UsageError(
             f"{files[0].name} is a {CALLED[files[0].format]} file and {other.name} a {CALLED[other.format]} "
-            "file; a corpus has one format, which --format NAME (format=NAME) says"
+            "file; a corpus has one format; choose it with --format NAME (format=NAME)"
         )
     if len(files) > 1 and files[0].format in ALONE:
         raise UsageError(

@@ -125,7 +125,7 @@ def _from_matrix(matrix: Any, vocabulary: Any, rows: str, comm: Comm) -> Numbere
 def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
     """Return (rows, columns, values, shape) of a sparse or dense matrix; entries stored twice are added."""
     if getattr(matrix, "ndim", 2) != 2:
-        raise UsageError(f"a matrix of {matrix.ndim} dimensions; it has a row a document and a column a word")
+        raise UsageError(f"a matrix of {matrix.ndim} dimensions; use a row per document, a column per word")
     if not hasattr(matrix, "tocoo"):
         dense = np.asarray(matrix)
         row, column = np.nonzero(dense)
@@ -134,7 +134,7 @@ def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int
         entries = entries_of(matrix)
         row, column, values, shape = entries.row, entries.column, entries.value, entries.shape
     if values.dtype.kind not in "biuf":
-        raise UsageError(f"the matrix is of {values.dtype}; counts are whole numbers")
+        raise UsageError(f"the matrix has dtype {values.dtype}; counts are whole numbers")
     if values.dtype.kind == "f":
         values = values.astype(np.float64)
     return row.astype(np.int64), column.astype(np.int64), values, (int(shape[0]), int(shape[1]))
@@ -222,7 +222,7 @@ def _counted(texts: np.ndarray, first: int, counter: Counter) -> Part:
         lone = error.object[error.start]
         at = next(at for at, text in enumerate(texts) if lone in text)
         raise InputError(
-            f"the text of document {first + at} has half of a surrogate pair, {lone!r}, and is no Unicode; "
+            f"the text of document {first + at} has half of a surrogate pair, {lone!r}, and is not Unicode; "
             "read the file with errors='replace', or in its own encoding"
         ) from None
 

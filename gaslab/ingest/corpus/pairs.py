@@ -33,7 +33,7 @@ TEXTS = {
     "large_count": f"the count of {{}} is more than {kernels.LARGEST_COUNT}; " + WHOLE,
     "no_length": "the line begins with {}, not with its number of pairs; is it an SVMlight file "
                  "(--format svmlight, format='svmlight')?",
-    "other_length": "the line has not as many pairs as its first field says, {}; is it cut short, or an "
+    "other_length": "the number of pairs differs from the first field, {}; is the line cut short, or an "
                     "SVMlight file (--format svmlight, format='svmlight')?",
 }  # fmt: skip
 
@@ -75,7 +75,7 @@ def _read(files: Sequence[InputFile], labels: bool, most: int, options: Options,
     vocabulary = str(options.vocabulary).replace("{", "{{").replace("}", "}}")
     texts = {
         **TEXTS,
-        "beyond": f"the word of {{}} is beyond the vocabulary {vocabulary}, the last of which is {most}; is "
+        "beyond": f"the word of {{}} is beyond the vocabulary {vocabulary}, whose last is {most}; is "
         "it the vocabulary of this corpus?",
     }
 

@@ -65,7 +65,7 @@ def by_estimate(
     found = estimates(src, dst, k, context, bandwidth, bool(stateful))
     best, next_best = context.comm.on_root(lambda: ranked(found, iterations)[:2])
     if context.comm.rank == 0:
-        log.info("auto: %d parts and %d supersteps: %s, before %s", k, iterations, best, next_best)
+        log.info("auto: %d parts and %d supersteps: %s, then %s", k, iterations, best, next_best)
     context.chosen = best.name
     part: np.ndarray = find(best.name)[1](src, dst, k, context)
     return part
