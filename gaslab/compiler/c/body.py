@@ -17,10 +17,9 @@ from gaslab.compiler.tree.uses import marked_field
 class Body:
     """One function of a tree on its way into C text; `statements` writes its lines.
 
-    *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement
-    for a signal and *deliver* the one before it, where a message travels, with
-    ``{at}`` and ``{message}`` in them.
-    *row* is ``"out"`` where ``q`` is the edge's place among its source's (see `by_source`).
+    *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement for a
+    signal and *deliver*, for messages, the one before it, with ``{at}`` and ``{message}`` in them. *row* is
+    ``"out"`` if ``q`` is the edge's place among its source's edges (see `by_source`).
     """
 
     def __init__(
