@@ -41,7 +41,7 @@ def post(scope: Scope, node: ast.Call, role: str) -> t.Post:
 
 
 def check_caching(declared: Declared, tree: t.Tree) -> None:
-    """Raise where a program posts to cached totals that could become wrong."""
+    """Raise if a program posts to cached totals that could become wrong."""
     rebuild = declared.cls.cache_rebuild  # type: ignore[attr-defined]
     if type(rebuild) is not int or rebuild < 0:
         text = f"cache_rebuild is {shown(rebuild)}; write a number of supersteps"

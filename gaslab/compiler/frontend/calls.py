@@ -144,7 +144,7 @@ def call_int(scope: Scope, node: ast.Call) -> t.Expr:
 
 
 def cut_to_int(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
-    """Return *value* cut off to an int; out of int64's range is a fault of this line."""
+    """Return *value* truncated to an int; outside int64 it is a fault of this line."""
     if value.type != "float":
         return scope.widened(value, "int")
     if isinstance(value, t.Const) and math.isfinite(value.value) and INT_MIN <= value.value <= INT_MAX:
@@ -201,13 +201,13 @@ def _has_members(value: Any) -> bool:
 
 
 def _of_gaslab(function: FunctionType) -> bool:
-    """Return whether *function* is gaslab's own, such as gl.field, and no program's."""
+    """Return whether *function* is gaslab's, such as gl.field, not a program's."""
     package, _, rest = function.__module__.partition(".")
     return package == "gaslab" and rest.split(".")[0] not in ("", "programs")
 
 
 def _why_not(function: Any, text: str) -> str:
-    """Return why an object that is known cannot be called, and what to write."""
+    """Return why a known object cannot be called, and what to write instead."""
     name = getattr(function, "__name__", "")
     if _found(function, _INSTEAD):
         return f"{text} is not in the language; {_INSTEAD[function]}"

@@ -42,7 +42,7 @@ def combiner(
 ) -> t.Combiner:
     """Return the combiner that annotates parameter *name* of a method, or its ``"return"``.
 
-    Where *collects*, it may be a list, a sorted set or a total by key.
+    If *collects*, it may be a list, a sorted set or a total by key.
     """
     method, arguments = source.node.name, source.arguments
     if name == "return":
@@ -93,7 +93,7 @@ def combiner(
 
 
 def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
-    """Return the operation of a mark as the tree has it; raises where the type has no such operation."""
+    """Return the tree's operation for a mark; raises if the type has no such operation."""
     kind, row = t.STORAGE[storage][0], t.OPERATIONS.get(op)
     known = [row.name for row in t.OPERATIONS.values() if row.is_scalar]
     if row is None or (row.same_as or op) not in known:
@@ -105,7 +105,7 @@ def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
 
 
 def accumulator(cls: type, total: type, sizes: Sizes) -> t.RecordCombiner:
-    """Return an accumulator with parts, of the class that declares them."""
+    """Return an accumulator with the parts that the class declares."""
     declared = parts(cls, total, sizes)
     if not declared:
         raise class_source(cls).error(None, f"{total.__name__} has no parts; write one: count: int")
@@ -139,7 +139,7 @@ def own_part(one: Declaration) -> t.Part:
 
 
 def merged(cls: type) -> type | None:
-    """Return the accumulator that the program's ``merge`` is of; None if it has none."""
+    """Return the accumulator of the program's ``merge``; None if it has none."""
     function = getattr(cls, "merge", None)
     if not isinstance(function, FunctionType):
         return None
@@ -152,7 +152,7 @@ def merged(cls: type) -> type | None:
     ]
     totals = [one for one in meant if inspect.isclass(one) and issubclass(one, program.Accumulator)]
     if not totals:
-        return None  # a method like others
+        return None  # an ordinary method
     name = totals[0].__name__
     if len(names) != 3 or len(totals) != 3 or len(set(totals)) > 1:
         write = f"def merge(self, a: {name}, b: {name}) -> {name}"
@@ -165,7 +165,7 @@ def annotation_value(cls: type, source: FunctionSource, name: str, node: ast.exp
     function = source.function
     try:
         written = function.__annotations__.get(name)
-    except NameError:  # Python 3.14 evaluates it only now, and fails for a name it does not know
+    except NameError:  # Python 3.14 evaluates it only now, and fails for an unknown name
         written = None
     if written is not None and not isinstance(written, str):
         return written

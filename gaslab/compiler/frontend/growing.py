@@ -1,4 +1,4 @@
-"""Lists that grow: fields that are appended to, or that take a vertex's messages as a whole."""
+"""Lists that grow: fields that are appended to, or that take all of a vertex's messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.value_checks import check_count, no_keywords
 
 _WRITERS = ("init", "init_message", "apply")
-_SORTS = ("mode", "mex")  # words that need room for a whole list, which is made before a method runs
+_SORTS = ("mode", "mex")  # functions that need room for a whole list, allocated before a method runs
 
 
 def append(scope: Scope, node: ast.Call) -> t.Append | None:
-    """Return the statement ``v.field.append(x)``, None if it is something else."""
+    """Return the statement ``v.field.append(x)``, None for anything else."""
     target = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "append" else None
     if not isinstance(target, ast.Attribute) or scope.role(target.value) not in ("v", "nbr", "e"):
         return None
@@ -44,9 +44,9 @@ def append(scope: Scope, node: ast.Call) -> t.Append | None:
 
 
 def with_growing(trees: tuple[t.Tree, ...], declared: Iterable[Declared]) -> tuple[t.Tree, ...]:
-    """Return the phases of a program, each knowing the lists that grow; raises where edges read them."""
+    """Return the phases of a program, each with its growing lists; raises if edges read them."""
     fields, found = trees[0].vertex_fields, set[str]()
-    for _ in range(len(fields) + 1):  # as often as a list can be handed on
+    for _ in range(len(fields) + 1):  # as often as a list can be passed on
         for tree in trees:
             for name in _WRITERS:
                 body = tree.functions[name].body if name in tree.functions else ()
@@ -61,7 +61,7 @@ def with_growing(trees: tuple[t.Tree, ...], declared: Iterable[Declared]) -> tup
 
 
 def _grown(body: tuple[t.Stmt, ...], known: set[int]) -> set[int]:
-    """Return the fields that grow in a method's *body*, where those *known* grow."""
+    """Return the fields that grow in a method's *body*, given that those *known* grow."""
     found = set()
     for one in t.statements(body):
         if isinstance(one, t.Append):

@@ -1,4 +1,4 @@
-"""Totals by key, ``gl.SumBy[K, V]``: what gather contributes to them, and operations on apply's total.
+"""Totals by key, ``gl.SumBy[K, V]``: gather's contributions, and operations on apply's total.
 
 Such a total is only read, and only by its own name: every use of it is a `KeyedWord`.
 """
@@ -42,7 +42,7 @@ def contributed(scope: Scope, node: ast.Return) -> list[t.Stmt]:
 
 
 def total_named(scope: Scope, node: ast.expr) -> t.KeyedCombiner | None:
-    """Return the combiner of the total by key that *node* names, None if it names none."""
+    """Return the combiner of the total by key that *node* names, else None."""
     if not isinstance(node, ast.Name) or node.id in scope.entities or scope.is_helper:
         return None
     if scope.parameters.get(node.id) != t.SUM_BY:
@@ -88,7 +88,7 @@ def method(scope: Scope, combiner: t.KeyedCombiner, node: ast.Call, callee: ast.
 
 
 def iterated(scope: Scope, node: ast.For) -> t.KeyedCombiner | None:
-    """Return the total over whose items a loop runs, None if it runs over another thing."""
+    """Return the total whose items a loop runs over, None if it runs over something else."""
     over = node.iter
     if (total_named(scope, over)) is not None:
         raise scope.error(over, f"a loop over a total by key runs over its items; write {ITEMS}")

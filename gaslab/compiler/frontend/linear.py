@@ -30,7 +30,7 @@ _WORDS = (
 
 
 def numpy_word(lookup: Any, callee: ast.expr) -> str | None:
-    """Return a function's name in numpy (``linalg.solve``), None if it is not numpy's."""
+    """Return a function's name in numpy (``linalg.solve``), None if numpy does not have it."""
     if isinstance(callee, ast.Attribute):
         owner = lookup(callee.value)
         if inspect.ismodule(owner) and owner.__name__.split(".")[0] == "numpy":
@@ -159,7 +159,7 @@ def pairwise(scope: Scope, node: ast.Call, word: str, values: list[Any]) -> Any:
 
 
 def reduced(scope: Scope, op: str, value: ArrayValue, node: ast.AST) -> t.Expr:
-    """Return all elements combined to one number."""
+    """Return all elements combined into one number."""
     counter, shape = new_counter(scope), value.type.shape
     if len(shape) == 2:
         if value.place is None:
@@ -212,7 +212,7 @@ def outer_product(scope: Scope, node: ast.Call, values: list[ArrayValue]) -> Arr
     left, right = (simple(scope, value, node) for value in values)
     same = ast.dump(node.args[0]) == ast.dump(node.args[1])
     if "self.draws" in scope.reads and any(isinstance(n, ast.Call) for n in ast.walk(node.args[0])):
-        same = False  # what is called may draw, and gives two vectors
+        same = False  # a call may draw, and would give two vectors
     if same:
         right = left
     probe = product_of_numbers(scope, left.at(t.Const(0, "int")), right.at(t.Const(0, "int")))

@@ -31,7 +31,7 @@ def item(scope: Scope, x: t.Expr, node: ast.Subscript) -> t.Expr:
 
 
 def at(scope: Scope, x: t.Expr, index: t.Expr, node: ast.AST) -> t.Expr:
-    """Return the element of *x* at *index*; outside of it is a fault."""
+    """Return the element of *x* at *index*; an index outside is a fault."""
     return t.ListWord("item", (index, x), element_type(x.type), scope.site(node))
 
 

@@ -1,4 +1,4 @@
-"""Live totals: aggregators of ``live=True``, which visit reads and adds to."""
+"""Live totals: aggregators with ``live=True``, which visit reads and adds to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gaslab.errors import ProgramError
 
 
 def check_live(declared: Declared, name: str) -> None:
-    """Raise where live aggregator *name* is none that visit can add to."""
+    """Raise if visit cannot add to live aggregator *name*."""
     mark, combiner = declared.marks[name], declared.aggregators[name]
     parts = combiner.parts if isinstance(combiner, t.RecordCombiner) else ()
     of = [part.combiner for part in parts] or [combiner]
@@ -35,7 +35,7 @@ def check_live(declared: Declared, name: str) -> None:
 
 
 def live_total(scope: Scope, target: ast.expr) -> str | None:
-    """Return the live aggregator that *target*, it or a part or an element of it, names; None if none."""
+    """Return the live aggregator that *target* names, whole or in part; else None."""
     place = whole(target)
     for node in (place, getattr(place, "value", None)):
         if isinstance(node, ast.Attribute) and scope.role(node.value) == "self":
@@ -45,7 +45,7 @@ def live_total(scope: Scope, target: ast.expr) -> str | None:
 
 
 def wrong_write(scope: Scope, target: ast.expr, name: str) -> ProgramError:
-    """Return the error for a write of a live total that is none of visit's additions."""
+    """Return the error for a write to a live total that is not an addition in visit."""
     text = ast.unparse(target)
     if scope.is_helper:
         return scope.error(target, f"a helper only reads; let visit write {text} += ...")
@@ -55,7 +55,7 @@ def wrong_write(scope: Scope, target: ast.expr, name: str) -> ProgramError:
 
 
 def added_live(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
-    """Return ``self.total.part[k] += d`` as an addition; None if it is to no live total."""
+    """Return ``self.total.part[k] += d`` as an addition; None if it is not to a live total."""
     target, name = node.target, live_total(scope, node.target)
     if name is None:
         return None

@@ -60,7 +60,7 @@ def inverted(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
 
 
 def unary_of_array(scope: Scope, operator: ast.unaryop, operand: ArrayValue, node: ast.AST) -> ArrayValue:
-    """``~x`` or ``+x`` of every element; of bools ``~`` says not, as in numpy."""
+    """``~x`` or ``+x`` of every element; on bools ``~`` means not, as in numpy."""
     word = "~" if isinstance(operator, ast.Invert) else "+"
     no_ids(scope, operand, node, f"`{word}`")
 
@@ -80,7 +80,7 @@ def binary_operation(scope: Scope, node: ast.BinOp) -> Any:
 
 
 def _folded(node: ast.expr) -> Any:
-    """Return what is written of numbers alone as Python folds it, in float64; None for anything else."""
+    """Return an expression of numbers alone as Python folds it, in float64; else None."""
     parts = [n for n in ast.walk(node) if not isinstance(n, ast.operator | ast.unaryop)]
     known = (ast.BinOp, ast.UnaryOp, ast.Constant)
     if all(isinstance(n, known) and isinstance(getattr(n, "value", 0), int | float) for n in parts):
@@ -172,9 +172,9 @@ def power_of(scope: Scope, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr
 
 
 def never_zero(value: t.Expr) -> bool:
-    """Return whether an int is seen to be other than zero, so that dividing by it needs no check."""
+    """Return whether an int is known to be nonzero, so that dividing by it needs no check."""
     if isinstance(value, t.Call) and value.function == "max":
         return any(isinstance(a, t.Const) and a.value > 0 for a in value.arguments)
     if isinstance(value, t.Global):
-        return value.name == "num_vertices"  # code runs on a vertex, so there is one
+        return value.name == "num_vertices"  # code runs on a vertex, so at least one exists
     return isinstance(value, t.Const) and bool(value.value)

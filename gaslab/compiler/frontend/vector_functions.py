@@ -1,4 +1,4 @@
-"""numpy functions of vectors: their order, running sums, how often values are in them, one behind another."""
+"""numpy functions of vectors: sorting, running sums, counting, concatenation."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def counted(scope: Scope, node: ast.Call) -> ArrayValue:
 
 
 def joined(scope: Scope, node: ast.Call) -> ArrayValue:
-    """``np.concatenate((x, y))``, ``np.concatenate([x, y])``: vectors one behind the other."""
+    """``np.concatenate((x, y))``, ``np.concatenate([x, y])``: vectors one after the other."""
     given = node.args[0] if len(node.args) == 1 and not node.keywords else None
     if not isinstance(given, ast.Tuple | ast.List) or not given.elts:
         raise scope.error(node, "np.concatenate takes its vectors in parentheses: np.concatenate((x, y))")
