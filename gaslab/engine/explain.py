@@ -27,7 +27,7 @@ _MIRRORS = {IN: "mirrors with in-edges", OUT: "mirrors with out-edges", ALL: "al
 _WORDS = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL", NONE: "gl.NONE"}
 # The C functions that hold the user's lines: methods, aggregators (a0_name), helpers (h0_name), scatter.
 _HEAD = re.compile(r"GL_INLINE .*?\b(?:gl_do_(?:a\d+_)?|h\d+_|gl_(?=push))(\w+)\(gl_context \*c")
-_METHOD_OF = {"push_in": "scatter", "push_out": "scatter", "gather_out": "gather"}  # made twice from one
+_METHOD_OF = {"push_in": "scatter", "push_out": "scatter", "gather_out": "gather"}  # emitted twice
 _LINE = re.compile(r'#line (\d+) "(.*)"$')
 
 
@@ -143,7 +143,7 @@ def _fields(trees: tuple[t.Tree, ...]) -> list[dict[str, Any]]:
 
 
 def _default(field: t.Variable) -> str:
-    """Return a field's default as a program writes it; empty where there is none to write."""
+    """Return a field's default as a program writes it; empty if it has none."""
     if field.required or t.is_list(field.storage):
         return ""
     nobody = t.STORAGE[field.storage][0] == "id" and field.default == t.INTEGER_RANGE["int64"][1]
@@ -200,7 +200,7 @@ def _name(combiner: t.Combiner) -> str:
 
 
 def _said(storage: str) -> str:
-    """Return a storage type as a person writes it: an id is one wherever it is kept."""
+    """Return a storage type as a person writes it: an id is an id wherever it is stored."""
     return storage.replace("id32", "id")
 
 
@@ -225,7 +225,7 @@ def _way(
 
 
 def _code(tree: t.Tree) -> dict[str, list[tuple[int, str, str]]]:
-    """Return by method the user's lines, each with the C that was made of it."""
+    """Return by method the user's lines, each with its C code."""
     texts = {(site.file, site.line): site.text for site in tree.sites}
     found: dict[str, list[tuple[int, str, str]]] = {}
     rows: list[tuple[int, str, str]] | None = None

@@ -1,4 +1,4 @@
-"""Which programs can run without supersteps, and by which scheduler."""
+"""Which programs can run without supersteps, and with which scheduler."""
 
 from __future__ import annotations
 

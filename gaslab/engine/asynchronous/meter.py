@@ -9,7 +9,7 @@ from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.observe.timed import MachineSpans
 from gaslab.parallel.transport import Transport
 
-SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
+SHARE = 1 / 5000  # of the run's time so far is between two rows of its history
 
 
 class Meter:
@@ -75,11 +75,11 @@ class Course:
         self._updates = 0
 
     def is_due(self, now: float) -> bool:
-        """Return whether it is time for another row."""
+        """Return whether another row is due."""
         return now - self._last >= SHARE * (now - self._began)
 
     def row(self, counts: Counts, now: float) -> dict[str, Any]:
-        """Return the row of a table of all ranks' counts."""
+        """Return the row for a table of all ranks' counts."""
         updates = int(counts.updates.sum())
         rate = (updates - self._updates) / max(now - self._last, 1e-9)
         self._last, self._updates = now, updates
