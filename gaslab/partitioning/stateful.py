@@ -1,4 +1,4 @@
-"""What a stateful strategy is: one that remembers where it put the edges before."""
+"""Stateful strategies, which remember where they put earlier edges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.context import Context
 
-MOST_PARTS = 1024  # a row of bits per vertex has one for each
+MOST_PARTS = 1024  # a row of bits per vertex has one bit per part
 PAIR_BYTES, VERTEX_BYTES = 40, 40  # of all pairs on one rank, by edge and by vertex
 
 
