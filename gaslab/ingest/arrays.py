@@ -116,7 +116,7 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
 
 
 def _ids(name: str, values: Any) -> np.ndarray:
-    """Return ids as an int64 array, or as an object array of str or of anything hashable."""
+    """Return ids as an int64 array, or as an object array of str or of any hashable objects."""
     values = plain(values, lambda at: f"{name}[{at}]")
     if not isinstance(values, np.ndarray):
         listed = list(values) if isinstance(values, Iterable) else [values]
@@ -160,7 +160,7 @@ def _no_id(name: str, at: int, value: int) -> InputError:
 
 
 def _objects(name: str, values: np.ndarray) -> np.ndarray:
-    """Check an object array; return it as int64 if all its values are integers that can be."""
+    """Check an object array; return it as int64 if all its values are integers that fit."""
     objects = values.tolist()
     types = set(map(type, objects))
     if types == {str}:
@@ -177,7 +177,7 @@ def _objects(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def _number_sides(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:
-    """As `_number`, the sources and targets each with the further vertices of their own side."""
+    """As `_number`, with sources and targets each joined by the further vertices of their side."""
     src, dst, *further = ends
     nothing = np.empty(0, np.int64)
     (left, *_), left_ids = _number([src, nothing, further[0]], comm, threads)

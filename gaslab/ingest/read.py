@@ -170,7 +170,7 @@ def options_of(
     max_bad_lines: Any, vocabulary: Any, directed: Any = None, bipartite: Any = False, threads: Any = None,
     counts: bool = False,
 ) -> Options:  # fmt: skip
-    """Return what the caller of a reader said about the text, checked."""
+    """Return the caller's options for the text, checked."""
     threads = arguments.threads(threads)
     return Options(
         ids=arguments.choice("ids", ids, KINDS),
@@ -247,7 +247,7 @@ def number_ends(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> Vert
 
 
 def number_sides(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
-    """As `number_ends`, each column in an id space of its own; the right one's global ids are the later."""
+    """As `number_ends`, with separate id spaces for the columns; the right one's global ids come later."""
     sides = [_number_side(parsed, ends, strings, comm, threads) for ends in (parsed.src, parsed.dst)]
     parsed.dst += sides[0].num_vertices
     return SidedIds(comm, *sides)
@@ -257,7 +257,7 @@ def _number_side(parsed: Parsed, ends: np.ndarray, strings: bool, comm: Comm, th
     if not strings:
         return number_integers([ends], parsed.largest, comm, threads, parsed.least)
     every = NameTable()
-    index = []  # for each of the run's tables: the place in *every* of the names that this column has
+    index = []  # for each of the run's tables: the places in *every* of this column's names
     for number, table in enumerate(parsed.tables):
         used = np.zeros(table.count, bool)
         for run in parsed.runs:
@@ -273,7 +273,7 @@ def _number_side(parsed: Parsed, ends: np.ndarray, strings: bool, comm: Comm, th
 
 
 def _positions(parsed: Parsed, comm: Comm) -> np.ndarray | None:
-    """Return each edge's place in the order of files and lines; None if ranks are in it (collective)."""
+    """Return each edge's place in the order of files and lines; None if ranks follow it (collective)."""
     rows = [first for *_, first in parsed.pieces] + [parsed.rows]
     here = [(file, begin, rows[k + 1] - rows[k]) for k, (file, begin, *_) in enumerate(parsed.pieces)]
     pieces = [piece for part in comm.allgather(here) for piece in part]

@@ -52,7 +52,7 @@ def read_corpus_edges(
     max_bad_lines: int | None = None,
     threads: int | None = None,
 ) -> EdgeList:
-    """Read a corpus (collective): edges from documents to words, whose one column ``count`` is int64.
+    """Read a corpus (collective): edges from documents to words, with one column ``count``, int64.
 
     The arguments are those of `gaslab.read_corpus`.
     """
@@ -131,7 +131,7 @@ def _read_edges(files: Sequence[InputFile], options: Options, comm: Comm) -> Num
 
 
 def _column_of_counts(names: list[str], source: str) -> str | None:
-    """Return the column of counts: one that is called so, or the only one; None without any."""
+    """Return the column of counts: by name, or the only one; None without any."""
     for name in COUNTS:
         if name in names:
             return name
@@ -144,14 +144,14 @@ def _column_of_counts(names: list[str], source: str) -> str | None:
 
 
 def _refuse_count(files: Sequence[InputFile], options: Options, column: str) -> None:
-    """Raise InputError for the first line whose count is none (not collective); it reads them once more."""
+    """Raise InputError for the first line with a bad count (not collective), rereading the lines."""
     layout = find_layout(files, options)
     field = int(np.flatnonzero(layout.role == layout.columns.index(column))[0])
     for file in files:
         for number, _, line in data_lines(file, layout.comment):
             fields = parser.fields(line, layout.delimiter)
             if fields is None or len(fields) != layout.role.size or not parser.is_number(fields[field]):
-                continue  # the header, or a line that is left out
+                continue  # the header, or a line left out
             value = float(fields[field])
             if no_counts(np.array([value])).any():
                 raise InputError(
