@@ -48,7 +48,7 @@ class Aggregator(Generic[T]):
         return self.every is Phase
 
     def interval(self, program: Any) -> int:
-        """Return the supersteps from one value to the next with the program's parameters; 0: none counts."""
+        """Return the supersteps from one value to the next, with the program's parameters; 0: none counts."""
         if self.live or self.by_phase:
             return 0
         every: Any = self.every

@@ -196,7 +196,7 @@ def _rng(cls: type) -> str:
 
 
 def class_direction(cls: type, name: str) -> int:
-    """Return the most edges over which a class gathers or scatters; raises ProgramError."""
+    """Return all directions in which a class may gather or scatter; raises ProgramError."""
     value = getattr(cls, name)
     if type(value) is int and program.NONE <= value <= program.ALL:
         return value
