@@ -104,12 +104,12 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
     except Untrusted as error:
         _warn_untrusted(cache, error)
     except OSError as error:
-        log.debug("the compiled program is not kept: %s", error)
+        log.debug("the compiled program cannot be cached: %s", error)
     return content, False
 
 
 def shipped(name: str) -> bytes | None:
-    """Return a library that came with gaslab, None if there is none of this name."""
+    """Return a library shipped with gaslab, None if none has this name."""
     try:
         return whole((SHIPPED / name).read_bytes())
     except OSError:
@@ -149,7 +149,7 @@ def compile_levels(text: str, directory: Path, levels: Sequence[str] | None = No
     for level, name in names.items():
         try:
             found = there.read(name)
-        except Untrusted:  # made anew
+        except Untrusted:  # recompiled
             found = None
         if found is None:
             write_for_others(directory, name, compiled(text, level))

@@ -56,11 +56,11 @@ def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> Init
     if not isinstance(start, Mapping):
         return InitialFrontier(np.unique(gids), None)
     if tree.message is None:
-        raise UsageError(f"start= has messages but {tree.name} takes none; give the ids alone")
+        raise UsageError(f"start= has messages but {tree.name} takes none; give only the ids")
     if tree.collects_messages:
         raise UsageError(
-            f"start= has messages, and those of {tree.name} are lists, which only its methods send; give the "
-            "ids alone, and let apply do in superstep 0 what the messages say"
+            f"start= has messages, but those of {tree.name} are lists, which only its methods send; give "
+            "only the ids, and let apply do the messages' work in superstep 0"
         )
     values = _messages(tree.message, list(start.values()), graph)
     order = np.argsort(gids)

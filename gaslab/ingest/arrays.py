@@ -45,37 +45,38 @@ def edges_from_arrays(
 
     Parameters
     ----------
-    src, dst : sequences of one length
-        User ids of the ends. All ids together are integers of 64 bits, or strings (neither empty nor with a
-        NUL), or else hashable objects of any kinds, which are equal to their pickled copies. Every rank
-        keeps objects. They are numbered in the order of their values where they have one, such as tuples
-        of integers; else in the order of *vertices*, then of the edges.
+    src, dst : sequences of equal length
+        User ids of the ends. All ids are 64-bit integers, or all are strings (neither empty nor with a NUL),
+        or they are hashable objects of any kinds that equal their pickled copies. Every rank keeps objects.
+        They are numbered by value if their values have an order, such as tuples of integers; else in the
+        order of *vertices*, then of the edges.
     comm : Comm, optional
         The ranks; all of them by default.
     columns : dict of str to sequence, optional
         Edge fields, as long as *src*: bools, integers (kept as int64) or reals (as float64, no NaN), or
-        rows of them, of one shape or lists of any length.
+        rows of them, of one shape, or lists of any length.
     vertices : sequence of ids, optional
-        Further vertices, with or without edges; of a bipartite graph a pair of such, left and right.
+        Further vertices, with or without edges; for a bipartite graph a pair, left and right.
     rows : {"same", "parts", "root"}
-        Every rank passes the same rows, of which each takes its slice (checked by samples); or each
-        its own part; or rank 0 all and the others anything.
+        Every rank passes the same rows and takes its slice (checked by samples); or each its own part; or
+        rank 0 all and the others anything.
     directed : bool
     bipartite : bool
-        The ids of *src* and of *dst* are of two kinds: 7 on the left is another vertex than 7 on the right.
+        The ids of *src* and of *dst* are of two kinds: 7 on the left and 7 on the right are different
+        vertices.
     drop_duplicates, drop_self_loops : bool
-        Leave out all but the first of the edges with the same ends (in any order where edges have no
-        direction); drop edges from a vertex to itself. Their vertices stay.
+        Keep only the first of the edges with the same ends (in any order if edges have no direction); drop
+        edges from a vertex to itself. Their vertices stay.
     threads : int, optional
     source : str
-        What to call the input in messages.
+        The input's name in messages.
 
     Raises
     ------
     InputError
-        An id or value that cannot be used, named with its position.
+        An id or value cannot be used; the error names its position.
     UsageError
-        Arrays that do not fit each other, or, with ``rows="same"``, differ between ranks.
+        Arrays do not fit each other, or, with ``rows="same"``, differ between ranks.
     """
     comm = as_comm(comm)
     arguments.mapping("columns", columns, "a mapping from name to values", optional=True)

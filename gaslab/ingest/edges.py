@@ -54,19 +54,19 @@ class EdgeList:
         Of the whole graph.
     directed : bool
     counts : dict of str to int
-        Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (where they were
-        dropped) and ``edges``, those left after drops. From text
-        also ``lines``, ``headers``, ``comments``, ``blanks`` and ``lines_rejected``, where edges_read +
-        lines_rejected + headers + comments + blanks = lines (but of METIS files, with a line per vertex).
+        Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (if dropped) and ``edges``, those
+        left after drops. From text also ``lines``, ``headers``, ``comments``, ``blanks`` and
+        ``lines_rejected``, where edges_read + lines_rejected + headers + comments + blanks = lines (except
+        for METIS files, with a line per vertex).
     source : str
-        What it was read from.
+        The name of the input.
     fingerprint : str
         The same for the same graph on any number of ranks and in any order of edges.
     vertices : pair of int64 array and dict of str to array, optional
         Global ids and the values of vertex columns for them; all ranks together have every vertex once.
     left_out : dict of str to str
-        Columns of the input that are no edge columns though nobody asked for that, and what they hold, the
-        same on every rank: ``{"note": "text"}``.
+        Columns of the input that were left out unasked, and their content, the same on every rank: ``{"note":
+        "text"}``.
     """
 
     src: np.ndarray

@@ -192,9 +192,9 @@ FOREIGN = (
 
 
 def find_format(name: str, head: bytes, wanted: str = "auto") -> str:
-    """Return the format of the file *name*, whose text begins with *head*: *wanted*, or what it looks like.
+    """Return the format of the file *name*, whose text begins with *head*: *wanted*, or its apparent format.
 
-    Raises InputError for a format that is not read, and for a MatrixMarket file that is wanted as another.
+    Raises InputError for an unsupported format, and for a MatrixMarket file if another is wanted.
     """
     return known_format(name, head, wanted, ENDINGS) or ("bagofwords" if is_bag(name, head) else "edges")
 

@@ -96,7 +96,7 @@ def _read_text(path: str, kind: str, sided: bool, comm: Comm, threads: int) -> P
 
 
 def _layout(file: InputFile, options: Options) -> Layout:
-    """Return how to read the lines, the first of which must name the part."""
+    """Return the layout of the lines; the first must name the part."""
     try:
         layout = find_layout([file], options)
         header = layout.header or b""

@@ -1,4 +1,4 @@
-"""`collective`: a decorator for public functions that all ranks must call alike.
+"""`collective`: a decorator for public functions that all ranks must call with the same arguments.
 
 It checks a call against the function's signature, and the ranks compare the function and its arguments. Ranks
 that disagree all raise the same error, which names each rank's call; otherwise they would wait for each other

@@ -150,7 +150,7 @@ class Pending:
 
 
 class MPIComm(Comm):
-    """The ranks of an MPI communicator (of which a duplicate is used, separate from other messages)."""
+    """The ranks of an MPI communicator (a duplicate is used, separate from other messages)."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
         super().__init__()

@@ -53,7 +53,7 @@ class Notice(NamedTuple):
 
 
 class Rendezvous:
-    """The meetings of the ranks of one communicator (of which a duplicate is used)."""
+    """The meetings of the ranks of one communicator (a duplicate is used)."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
         self._mpi, self._talk = mpi, communicator.Dup()
@@ -85,7 +85,7 @@ class Rendezvous:
             After the seconds of ``$GASLAB_COLLECTIVE_TIMEOUT``, if it is set.
         """
         if self._broken:
-            raise UsageError(f"{call}: an earlier call of these ranks failed, {self._broken[0]}; start anew")
+            raise UsageError(f"{call}: an earlier call of these ranks failed, {self._broken[0]}; start again")
         self.meetings += 1
         self.call, self._ended_by = call, None
         row = np.frombuffer(digest, np.uint8).copy()

@@ -155,7 +155,7 @@ Range = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 class _Marks:
     """Rows of bits for one range of vertices after the other, joined at the directories (collective).
 
-    Directory d, of as many as parts, has the vertices with ``gid % directories == d`` and is on rank
+    Directory d, one per part, has the vertices with ``gid % directories == d`` and is on rank
     ``d % ranks``, so masters do not depend on the number of ranks.
     """
 

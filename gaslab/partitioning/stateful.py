@@ -115,7 +115,7 @@ class Stateful(ABC):
 def cap(num_edges: int, k: int, largest: int) -> int:
     """Return the most edges that a part may hold: 5 % over the mean, or as many as must stay together.
 
-    Where many edges stand between the same two vertices, these may not pack so tightly. A pair that fits
+    If many edges join the same two vertices, these may not pack so tightly. A pair that fits
     nowhere goes to the least loaded part, which then holds *largest* more than the mean at most.
     """
     return max(-(-21 * num_edges // (20 * k)), largest, 1)

@@ -45,7 +45,7 @@ class TracedRun(Run):
         return returned
 
     def scatter(self, active: list[views.Vertex]) -> None:
-        """Scatter; contributions to chosen vertices have rows of their own."""
+        """Scatter; contributions to chosen vertices have separate rows."""
         chosen = [v for v in self.vertices if v in self.chosen]
         before = [self._values("apply", v, v, ()) for v in chosen]
         super().scatter(active)

@@ -242,7 +242,7 @@ def test_faults_name_the_vertex_and_the_line(line: str, message: str, engine: st
         assert message in str(caught.value)
 
 
-WORDS = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(x)"
+WORDS = "a list is only read through x[i], len(x), y in x, for y in x, gl.mode(x)"
 
 
 @pytest.mark.parametrize(

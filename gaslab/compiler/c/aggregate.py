@@ -1,4 +1,4 @@
-"""Aggregators with a sweep of their own as C text: over edges, or in every n-th superstep."""
+"""Aggregators with their own sweep as C text: over edges, or in every n-th superstep."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Body:
         self.divided = tree.near_vectors(function.name) if edges else None
         visits = function.name == "visit"
         self.derived = derived.vectors(tree) if visits else {}
-        self.fetched = prefetch_drawn(tree) if visits else {}  # in a draw by so many weights
+        self.fetched = prefetch_drawn(tree) if visits else {}  # in a draw by this many weights
 
     def put(self, line: str) -> None:
         """Write a line."""

@@ -1,4 +1,4 @@
-"""Pull as C text: scatter by its targets, each of which loops over the edges that lead to it.
+"""Pull as C text: scatter by its targets, each of which loops over its in-edges.
 
 ``n`` is the target, ``x`` the source. No other thread writes the target, so no atomics are needed. A scatter
 that only decides whether to send a minimum or maximum (`Choice`) is emitted without branches: the processor

@@ -1,4 +1,4 @@
-"""A plain function of a vertex, of an edge or of two numbers, as a program of its own.
+"""A plain function of a vertex, of an edge or of two numbers, as a separate program.
 
 The function becomes a helper, which is emitted with scalars alone; every value that it reads from its vertex
 or edge becomes a field of a program whose ``apply`` calls the helper and stores the result.

@@ -13,7 +13,7 @@ from gaslab.compiler import tree as t
 from gaslab.language.annotations import mark_of
 
 EMPTY = t.NoList("list:")
-NO_VALUE = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(x)"
+NO_VALUE = "a list is only read through x[i], len(x), y in x, for y in x, gl.mode(x)"
 
 
 def list_storage(annotation: Any, storage: str | None) -> str | None:

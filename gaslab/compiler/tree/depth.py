@@ -10,7 +10,7 @@ from gaslab.compiler.tree.program import Tree
 from gaslab.compiler.tree.source_places import error_at
 from gaslab.errors import ProgramError
 
-TOO_DEEP = "this is nested too deeply; compute parts of it in lines or methods of their own"
+TOO_DEEP = "this is nested too deeply; compute parts of it in separate lines or methods"
 
 
 def deepest(function: ast.AST) -> ast.AST:

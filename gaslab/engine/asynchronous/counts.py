@@ -38,7 +38,7 @@ class Counts:
         return cls(*table[:, :width].T), table[:, width:]
 
     def faults(self) -> np.ndarray:
-        """Return all ranks' faults: int64 [ranks, 4], a code of 0 where there is none."""
+        """Return all ranks' faults: int64 [ranks, 4], with code 0 for none."""
         return np.stack([self.code, self.gid, self.site, self.turn], axis=1)
 
     def end(self, before: Counts | None) -> bool:

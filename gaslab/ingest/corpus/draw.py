@@ -23,7 +23,7 @@ def draw_documents(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (document from 0, word, count) of the *count* documents of a block, int64 each.
 
-    *topics* is what `edges_of_topics` returns; *lengths* has the cumulative probabilities of 0, 1, ...
+    *topics* is the result of `edges_of_topics`; *lengths* has the cumulative probabilities of 0, 1, ...
     tokens.
     """
     rng = np.random.default_rng([seed, 1, block])

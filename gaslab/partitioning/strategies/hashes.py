@@ -124,7 +124,7 @@ def _dealt(part: np.ndarray, buckets: int, k: int, context: Context) -> np.ndarr
 def by_grid(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Hash both ends onto a grid of parts: at most about 2 sqrt(k) replicas of a vertex.
 
-    Any *k* works: the grid has ceil(sqrt(k)) columns, of which the last may be shorter.
+    Any *k* works: the grid has ceil(sqrt(k)) columns; the last may be shorter.
     """
     shape = grid(k)
     part = np.empty(src.size, dtype=np.int32)
