@@ -44,14 +44,14 @@ class Compiled:
 def compile_program(
     cls: type, comm: Comm, mode: str = "auto", shapes: Mapping[str, int] | None = None
 ) -> Compiled:
-    """Return a program class ready to run, the first phase of one that has several. Collective."""
+    """Return a program class ready to run; of several phases, the first. Collective."""
     return compile_phases(cls, comm, mode, shapes)[0]
 
 
 def compile_phases(
     cls: type, comm: Comm, mode: str = "auto", shapes: Mapping[str, int] | None = None, edges: int = 0
 ) -> tuple[Compiled, ...]:
-    """Return every phase of a program class ready to run; one for a program without phases. Collective.
+    """Return the phases of a program class ready to run; a program without phases is one. Collective.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def compile_phases(
     comm : Comm
         All its ranks get the same library.
     mode : {"auto", "require", "never"}
-        ``"auto"`` interprets a program for which there is neither a compiled library nor a compiler,
-        and warns; ``"require"`` raises instead; ``"never"`` interprets every program.
+        ``"auto"`` interprets a program, with a warning, if neither a compiled library nor a compiler exists;
+        ``"require"`` raises instead; ``"never"`` interprets every program.
     shapes : mapping, optional
         Values of int parameters; a parameter that is the length of a field is compiled in.
     edges : int
-        Edges of the graph: where they are fewer than 2**30, counts of them are kept in 32 bits.
+        Edges of the graph: below 2**30, edge counts are kept in 32 bits.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _emitted(tree: Tree) -> _Emitted:
     return _emitted_from(content)
 
 
-@lru_cache(maxsize=128)  # a program that runs again is parsed again: what it reads may have changed
+@lru_cache(maxsize=128)  # a program that runs again is parsed again: values it reads may have changed
 def _emitted_from(content: bytes) -> _Emitted:
     tree = pickle.loads(content)
     text = emit_text(tree)
@@ -133,7 +133,7 @@ def _emitted_from(content: bytes) -> _Emitted:
 
 
 def _compare(tree: Tree, emitted: _Emitted, comm: Comm) -> None:
-    """Raise UsageError where the ranks' programs differ, in their constants and helpers, too."""
+    """Raise UsageError if the ranks' programs differ, including constants and helpers."""
     if comm.size > 1 and len(set(comm.meet(emitted.digest, f"the program {tree.name}"))) > 1:
         raise UsageError(
             f"{tree.name} is not the same program on all ranks: its fields, its helpers or the constants "
@@ -147,20 +147,20 @@ def compile_ahead(
     levels: Sequence[str] | None = None,
     shapes: Mapping[str, int] | None = None,
 ) -> list[Path]:
-    """Compile a program for machines without a compiler; return the files made.
+    """Compile a program for machines without a compiler; return the files written.
 
     Parameters
     ----------
     cls : type
         A `gaslab.VertexProgram`.
     target : Path, optional
-        A directory to be ``$GASLAB_CACHE_DIR`` on the other machine; by default the cache of this one.
-        A library is made for each CPU level, under the name by which `compile_program` looks for it there; of
-        a program that counts edges in 32 bits another, for larger graphs.
+        The future ``$GASLAB_CACHE_DIR`` of the other machine; by default this machine's cache. Each CPU level
+        gets a library, under the name that `compile_program` looks for; a program that counts edges in 32
+        bits gets a second one, for larger graphs.
     levels : sequence of str, optional
-        CPU levels of `toolchain.levels`; all of this kind of machine by default.
+        CPU levels of `toolchain.levels`; by default all levels of this kind of machine.
     shapes : mapping, optional
-        As for `compile_phases`; the parameters' defaults without.
+        As for `compile_phases`; by default the parameters' defaults.
     """
     target = target or build.cache_directory()
     return [

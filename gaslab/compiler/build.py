@@ -1,9 +1,9 @@
 """build: C text -> a loaded library, the same bytes on every rank.
 
-Ranks agree on the lowest common CPU level; rank 0 finds the library or compiles it, and sends its
-bytes (or the error); every rank loads them from a file of its own. So no lock is needed, and no file
-that another rank can read. Looked up in this order: this process, the libraries shipped with gaslab,
-the user's cache as far as it can be trusted (`cache`), the compiler.
+Ranks agree on the lowest common CPU level; rank 0 finds the library or compiles it, and sends its bytes (or
+the error); every rank loads them from its own file. So ranks need neither locks nor shared files. The order
+of lookup: this process, the libraries shipped with gaslab, the user's cache as far as it can be trusted
+(`cache`), the compiler.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ SHIPPED = Path(__file__).resolve().parents[1] / "_builtins"
 
 
 class NoCompiler(CompileError):
-    """There is neither a C compiler nor a library compiled before."""
+    """Neither a C compiler nor a compiled library exists."""
 
 
 class Library:
-    """A compiled program in this process. `cached` says that no compiler ran for it."""
+    """A compiled program in this process. `cached`: no compiler ran for it."""
 
     def __init__(self, path: str, cached: bool) -> None:
         self._handle = ctypes.CDLL(path)
@@ -44,7 +44,7 @@ class Library:
         self._functions: dict[str, int] = {}
 
     def function(self, name: str) -> int:
-        """Return the address of a range function, 0 where the program has none of this name."""
+        """Return the address of a range function, 0 if the program has none of this name."""
         if name not in self._functions:
             symbol = getattr(self._handle, name, None)
             found = None if symbol is None else ctypes.cast(symbol, ctypes.c_void_p).value
@@ -61,7 +61,7 @@ _loaded: dict[str, Library] = {}
 
 
 def load(text: str, comm: Comm) -> Library:
-    """Return the library of C *text*, compiled if it is in no cache. Collective."""
+    """Return the library of C *text*, compiled if no cache has it. Collective."""
     name = key(text)
     known, level = (int(x) for x in comm.allreduce([int(name in _loaded), toolchain.cpu_level()], "min"))
     if known:
@@ -91,7 +91,7 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
     command = toolchain.compiler()
     if command is None:
         raise NoCompiler(
-            "there is no C compiler (neither $CC nor cc, gcc or clang can be run) and the program was not "
+            "no C compiler was found (neither $CC nor cc, gcc or clang can be run) and the program was not "
             "compiled before; install one, or compile it elsewhere with `gaslab compile`"
         )
     stored = f"{key(text, level, toolchain.version(command))}.so"
@@ -104,12 +104,12 @@ def find_or_compile(text: str, level: str) -> tuple[bytes, bool]:
     except Untrusted as error:
         _warn_untrusted(cache, error)
     except OSError as error:
-        log.debug("the compiled program is not kept: %s", error)
+        log.debug("the compiled program cannot be cached: %s", error)
     return content, False
 
 
 def shipped(name: str) -> bytes | None:
-    """Return a library that came with gaslab, None if there is none of this name."""
+    """Return a library shipped with gaslab, None if none has this name."""
     try:
         return whole((SHIPPED / name).read_bytes())
     except OSError:
@@ -124,7 +124,7 @@ def _kept(cache: Cache, name: str) -> bytes | None:
         return None
 
 
-_warned: set[str] = set()  # a path is complained of once
+_warned: set[str] = set()  # warn once about a path
 
 
 def _warn_untrusted(cache: Cache, error: Untrusted) -> None:
@@ -135,21 +135,21 @@ def _warn_untrusted(cache: Cache, error: Untrusted) -> None:
         f"{error.what}, so compiled programs from {cache.path} are not trusted, and this one is compiled "
         f"again; {error.fix}",
         PerformanceWarning,
-        rank=0,  # which finds libraries for all; made an error, it is raised on all
+        rank=0,  # which finds libraries for all; a warning turned into an error is raised on all
     )
 
 
 def compile_levels(text: str, directory: Path, levels: Sequence[str] | None = None) -> list[Path]:
     """Compile *text* for CPU levels (all by default) into *directory*; no compiler is needed to find them.
 
-    Files that are there already stay.
+    Existing files stay.
     """
     names = {level: f"{key(text, level)}.so" for level in levels or toolchain.levels()}
     there = Cache(directory)
     for level, name in names.items():
         try:
             found = there.read(name)
-        except Untrusted:  # made anew
+        except Untrusted:  # recompiled
             found = None
         if found is None:
             write_for_others(directory, name, compiled(text, level))
@@ -207,9 +207,9 @@ def _open_in_folder(folder: str, content: bytes, cached: bool) -> Library:
 
 def _open_in_memory(content: bytes, cached: bool) -> Library:
     if not hasattr(os, "memfd_create"):
-        raise OSError("this system loads nothing from memory")
-    # Closed only where nothing was loaded: the loader knows libraries by path, and a number used again would
-    # be the old one.
+        raise OSError("this system cannot load libraries from memory")
+    # Closed only if loading failed: the loader knows libraries by path, and would take a reused number for
+    # the old one.
     handle = os.memfd_create("gaslab-program")
     try:
         with os.fdopen(handle, "wb", closefd=False) as file:

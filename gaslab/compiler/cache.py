@@ -3,8 +3,8 @@
 A library is trusted if only the user and root can change it, its folder and every folder of the path. The
 path is walked from ``/``, name by name and link by link, each step from the descriptor of the one before; the
 library is opened once, checked and read through that descriptor. So the bytes checked are the bytes loaded,
-whatever is renamed meanwhile. Nothing is locked: other processes see a library whole or not at all, on a
-network file system too.
+even if files are renamed meanwhile. Nothing is locked: other processes see a library whole or not at all, on
+a network file system too.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from gaslab.errors import CompileError, UsageError
 from gaslab.system.atomic_writes import AtomicFile
 from gaslab.system.outputs import Output
 
-_DIGEST = 32  # bytes of sha256 behind the library's own: a file cut short is never loaded
-_LINKS = 40  # that may lead from one to the next, as in the kernel
+_DIGEST = 32  # bytes of sha256 after the library's own: a truncated file is never loaded
+_LINKS = 40  # in a chain, as in the kernel
 _STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Untrusted(CompileError):
-    """Another user may have written a compiled program: `what` says why, `fix` the way out."""
+    """Another user may have written a compiled program: `what` is the reason, `fix` the way out."""
 
     def __init__(self, path: str | Path, why: str, fix: str) -> None:
         super().__init__(f"{path} {why}; {fix}")
@@ -49,7 +49,7 @@ class Cache:
         self.path = path
 
     def read(self, name: str) -> bytes | None:
-        """Return a stored library, None if there is none or it is not whole; raises Untrusted."""
+        """Return a stored library, None if it is missing or incomplete; raises Untrusted."""
         try:
             folder = self._open(create=False)
         except OSError:
@@ -62,7 +62,7 @@ class Cache:
             os.close(folder)
 
     def write(self, name: str, content: bytes) -> None:
-        """Store a library with its digest, in place of one of that name; raises Untrusted and OSError."""
+        """Store a library with its digest, replacing one of that name; raises Untrusted and OSError."""
         folder = self._open(create=True)
         beside = f".{name[:24]}.{secrets.token_hex(4)}.incomplete"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -79,7 +79,7 @@ class Cache:
             os.close(folder)
 
     def prepare(self) -> None:
-        """Make the folder if it is not there; raises Untrusted, and OSError if it cannot be written to."""
+        """Make the folder if it is missing; raises Untrusted, and OSError if it cannot be written to."""
         os.close(self._open(create=True))
         if not os.access(self.path, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
@@ -95,7 +95,7 @@ class Cache:
 
 
 def whole(content: bytes) -> bytes | None:
-    """Return a library without its digest, None if the digest is not its own."""
+    """Return a library without its digest, None if the digest does not match."""
     body, digest = content[:-_DIGEST], content[-_DIGEST:]
     return body if hashlib.sha256(body).digest() == digest else None
 
@@ -133,7 +133,7 @@ def private_folder() -> str:
             continue
         if os.access(path, os.W_OK | os.X_OK):
             return path
-    raise first or CompileError("there is no folder for temporary files; set TMPDIR to one of yours")
+    raise first or CompileError("no folder for temporary files was found; set TMPDIR to one of yours")
 
 
 def open_way(path: Path, mode: int | None = None) -> int:
@@ -148,7 +148,7 @@ def open_way(path: Path, mode: int | None = None) -> int:
     Raises
     ------
     OSError
-        There is no such folder.
+        The folder does not exist.
     Untrusted
         Another user can replace a part of the path.
     """
@@ -184,26 +184,26 @@ def _parts(path: str) -> list[str]:
 
 
 def _step(here: int, name: str, mode: int | None) -> int:
-    """Open the folder *name* in the folder *here*, and make it before if there is none and *mode* says so."""
+    """Open the folder *name* in the folder *here*; make it first if it is missing and *mode* is given."""
     try:
         return os.open(name, _STEP, dir_fd=here)
     except FileNotFoundError:
         if mode is None:
             raise
-    with contextlib.suppress(FileExistsError):  # another process was quicker
+    with contextlib.suppress(FileExistsError):  # another process was faster
         os.mkdir(name, mode, dir_fd=here)
     return os.open(name, _STEP, dir_fd=here)
 
 
 def _link(here: int, name: str, shown: str) -> str | None:
-    """Return where the link *name* leads, None for what is no link."""
+    """Return the target of the link *name*, None if it is not a link."""
     try:
         target = os.readlink(name, dir_fd=here)
     except OSError:
         return None
     owner = os.stat(name, dir_fd=here, follow_symlinks=False).st_uid
     if owner not in _owners_of_ways():
-        raise Untrusted(shown, f"is a link of {_user(owner)}", _ELSEWHERE)
+        raise Untrusted(shown, f"is a link owned by {_user(owner)}", _ELSEWHERE)
     return target
 
 
@@ -248,7 +248,7 @@ def _open_to_others(info: os.stat_result, path: str | Path) -> Untrusted:
 def _owners_of_ways() -> set[int]:
     """Return the users whose folders a path may have: this one, root, and root as a container shows it.
 
-    In a user namespace that knows few users all others, the machine's root among them, have one number.
+    In a user namespace with few users, all others, including the machine's root, share one number.
     """
     owners = {0, os.geteuid()}
     try:
@@ -262,7 +262,7 @@ def _owners_of_ways() -> set[int]:
 
 @functools.cache
 def _own_group() -> int:
-    """Return the group that has the user's name and no other member (many systems make one), -1 without."""
+    """Return the group with the user's name and no other member (many systems make one), else -1."""
     import grp
     import pwd
 

@@ -27,7 +27,7 @@ def sanitizer_flags(asked: str) -> tuple[str, ...]:
 
     A report ends the process. Casts of floats are checked too: emitted programs and kernels test the range
     before. Signed overflow is defined by -fwrapv. At -O1 the compiler takes a third of the time that it takes
-    at -O3, and leaves out fewer of the reads and writes that are to be looked at.
+    at -O3, and keeps more of the reads and writes to be checked.
     """
     if not asked:
         return ()
@@ -36,18 +36,17 @@ def sanitizer_flags(asked: str) -> tuple[str, ...]:
     return (f"-fsanitize={asked}", *casts, *more)
 
 
-# Loops over vectors of any length: -O2 alone vectorises those whose length is a multiple of the lanes.
+# Loops over vectors of any length: -O2 alone vectorises only multiples of the lanes.
 VECTORISE = ("-ftree-vectorize", "-fvect-cost-model=dynamic")
 
-# No fast-math: floats are IEEE, sums keep the order that emit chose, integers wrap. (That libm sets no
-# errno and that nobody looks at the floating-point flags changes no result.)
+# No fast-math: floats are IEEE, sums keep the order that emit chose, integers wrap. (Ignoring errno and the
+# floating-point flags changes no result.)
 FLAGS = (
     "-O2", *VECTORISE, "-fPIC", "-shared", "-std=gnu11", "-fwrapv", "-ffp-contract=off", "-fno-math-errno",
     "-fno-trapping-math", "-w", "-pipe", *sanitizer_flags(os.environ.get(SANITIZE, "")),
 )  # fmt: skip
 
-# The levels of the x86-64 psABI, spelt as single flags: compilers before gcc 11 and clang 12 know
-# no -march=x86-64-v3.
+# The levels of the x86-64 psABI as single flags: gcc before 11 and clang before 12 lack -march=x86-64-v3.
 _V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2")
 _V4 = ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 X86_LEVELS: dict[str, tuple[str, ...]] = {
@@ -55,19 +54,19 @@ X86_LEVELS: dict[str, tuple[str, ...]] = {
     "x86-64-v3": tuple(f"-m{name}" for name in _V3),
     "x86-64-v4": tuple(f"-m{name}" for name in _V3 + _V4),
 }
-_GONE_SECONDS = 1.0  # for the parts of a killed compiler to be gone
+_GONE_SECONDS = 1.0  # for the processes of a killed compiler to end
 _V3_CPUINFO = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "popcnt", "sse4_2", "xsave"}
 
 
 def levels() -> list[str]:
-    """Return the CPU levels of this kind of machine, lowest first; one, its name, where there are none."""
+    """Return the CPU levels of this kind of machine, lowest first; its name alone if it has none."""
     machine = platform.machine().lower()
     return list(X86_LEVELS) if machine in ("x86_64", "amd64") else [machine]
 
 
 @functools.cache
 def cpu_level() -> int:
-    """Return the position in `levels` of what this CPU can run; the lowest where it does not say."""
+    """Return the position in `levels` of this CPU's level; the lowest if unknown."""
     if len(levels()) == 1:
         return 0
     try:
@@ -91,7 +90,7 @@ def _find(configured: str | None) -> tuple[str, ...] | None:
         try:
             command = shlex.split(candidate)
         except ValueError as error:  # an unbalanced quote
-            raise CompileError(f"CC={candidate!r} is not a command ({error}); mend it or unset it") from None
+            raise CompileError(f"CC={candidate!r} is not a command ({error}); fix it or unset it") from None
         if command and shutil.which(command[0]):
             return tuple(command)
     return None
@@ -104,14 +103,14 @@ def compiler() -> tuple[str, ...] | None:
 
 @functools.cache
 def version(command: tuple[str, ...]) -> str:
-    """Return what the compiler says it is, and the flags that stand in ``$CC``."""
+    """Return the compiler's own description, and the flags in ``$CC``."""
     done = _run([*command, "--version"])
     return " ".join([(done.stdout or done.stderr).decode("utf-8", "replace"), *command[1:]])
 
 
 @contextlib.contextmanager
 def workplace(parent: str) -> Iterator[Path]:
-    """Make a folder in *parent* for a compilation; nothing stays of it, however the process ends."""
+    """Make a folder in *parent* for a compilation; nothing of it remains, however the process ends."""
     path = tempfile.mkdtemp(prefix="gaslab-", dir=parent)
     with leftovers.undone(lambda: shutil.rmtree(path, ignore_errors=True)):
         yield Path(path)
@@ -124,7 +123,7 @@ def compile_text(text: str, level: str, output: Path) -> None:
     """
     command = compiler()
     if command is None:
-        raise CompileError("there is no C compiler: neither $CC nor cc, gcc or clang can be run")
+        raise CompileError("no C compiler was found: neither $CC nor cc, gcc or clang can be run")
     flags = [flag for flag in FLAGS if flag != "-shared" or sys.platform != "darwin"]
     if sys.platform == "darwin":
         flags.append("-dynamiclib")
@@ -140,7 +139,7 @@ def compile_text(text: str, level: str, output: Path) -> None:
 def _run(
     arguments: list[str], source: bytes = b"", changes: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run the compiler and all that it starts in a group of their own, which ends if this is interrupted."""
+    """Run the compiler and its children in their own process group, which ends if this is interrupted."""
     pipe = subprocess.PIPE
     environment = {**os.environ, **(changes or {})}
     process = subprocess.Popen(
@@ -152,7 +151,7 @@ def _run(
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill what still runs of a compiler that was interrupted, and wait until it is gone."""
+    """Kill the remaining processes of an interrupted compiler, and wait until they are gone."""
     if process.returncode is not None:
         return
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
@@ -160,5 +159,5 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
         process.wait(_GONE_SECONDS)
         deadline = time.monotonic() + _GONE_SECONDS
         while time.monotonic() < deadline:
-            os.killpg(process.pid, 0)  # an error once none is left
+            os.killpg(process.pid, 0)  # fails once none is left
             time.sleep(0.005)

@@ -18,7 +18,7 @@ class Frontier:
 
     ids: np.ndarray | None  # this rank's masters, ascending int32; None is all of them
     total: int  # on all ranks
-    everywhere: bool  # every vertex of the graph runs, so that no rank needs to hear which
+    everywhere: bool  # every vertex of the graph runs, so ranks need not exchange which
 
 
 class Activation:
@@ -30,7 +30,7 @@ class Activation:
         self._functions, self._by_signal = state.tree.functions, state.tree.by_signal
 
     def chosen(self) -> np.ndarray | None:
-        """Return this rank's active masters; None is all masters, and then it is None on every rank."""
+        """Return this rank's active masters; None is all masters, and then None on every rank."""
         state = self.state
         first = state.superstep == state.entered
         if first and state.initial is not None and not state.superstep:
@@ -84,7 +84,7 @@ class Activation:
             frontier_kernel.set_flags(active, mirrors, 0)
 
     def next_total(self) -> int:
-        """Return how many vertices of the whole graph a further superstep would run (collective)."""
+        """Return how many vertices of the whole graph another superstep would run (collective)."""
         state, ids = self.state, self.chosen()
         if ids is None:
             return self._vertices
@@ -95,7 +95,7 @@ class Activation:
         if state.buckets is not None:
             bucket, ids = state.buckets.lowest(state.frontier)
             state.frontier = ids[:0]
-            state.buckets.keep(ids)  # they are pending as before
+            state.buckets.keep(ids)  # they are still pending
             table = self.executor.agree(np.array([bucket, ids.size]))
             return int(table[table[:, 0] == table[:, 0].min(), 1].sum())
         if state.next_total is None:

@@ -1,8 +1,8 @@
-"""Additive fields: contributions of scatter are brought to the masters and applied after scatter.
+"""Additive fields: scatter's contributions are sent to the masters and applied after scatter.
 
-Every replica keeps the contributions to it in a record beside its fields. On a rank the order of additions
-does not depend on threads: a target adds up its own edges (pull), or one thread runs the sources. Masters
-then add the mirrors' records in rank order.
+Every replica keeps its contributions in a record beside its fields. On a rank the order of additions does not
+depend on threads: a target adds its own edges (pull), or one thread runs the sources. Masters then add the
+mirrors' records in rank order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _RANGE = 2  # GL_FAULT_RANGE
 
 
 class Additive:
-    """The additive fields that one program's scatter adds to; *role* has the mirrors that it may add to."""
+    """The additive fields of one program's scatter; *role* has the mirrors to which it may add."""
 
     def __init__(self, executor: Executor, state: RunState, exchange: Exchange, role: int) -> None:
         self.executor, self.state, self.exchange, self.role = executor, state, exchange, role
@@ -56,11 +56,11 @@ class Additive:
         return self.exchange.pack_collect(self.role, self._touched, self._blocks, self.delta, self._identity)
 
     def unpack(self, received: Packed) -> list[Signals]:
-        """Return the contributions that other ranks have packed, for `receive`."""
+        """Return the contributions packed by other ranks, for `receive`."""
         return self.exchange.unpack_collect(self.role, self.delta, False, received)
 
     def receive(self, contributions: list[Signals]) -> None:
-        """Add contributions of other ranks to those at the masters here."""
+        """Add other ranks' contributions to those at the masters here."""
         for ids, records, _ in contributions:
             assert records is not None
             for k, added in self._combiners.items():

@@ -18,7 +18,7 @@ from gaslab.errors import ProgramError
 from gaslab.graph.graph import Graph
 from gaslab.program import Accumulator, VertexProgram, aggregators_of
 
-# What a program's own merge makes of (aggregator, a first row, rows).
+# A program's own merge of (aggregator, a first row, rows).
 Merge = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -35,7 +35,7 @@ class Aggregates:
         self._columns = [column for columns in self._columns_of for column in columns]
         self._identities = identities(tree)[: tree.slot(len(self._combiners))]
         self._partials: list[np.ndarray] = []
-        self._names: dict[int, Any] = {}  # of vertices that were asked for: every rank asks for the same
+        self._names: dict[int, Any] = {}  # of vertices looked up: every rank looks up the same
         self.ask: Callable[[Callable[[], list[Any]]], list[Any]] = graph.comm.on_root  # of finalisers
 
     def __len__(self) -> int:
@@ -58,15 +58,14 @@ class Aggregates:
         return columns
 
     def begin(self, superstep: int | None) -> None:
-        """Drop collected values, and find the aggregators due in this superstep (None, after init: all)."""
+        """Drop collected values, and find the aggregators due in this superstep (None: after init, all)."""
         self._partials = []
         self._due = [superstep is None or (n > 0 and (superstep + 1) % n == 0) for n in self._intervals]
 
     def begin_by_phase(self, ran: bool) -> bool:
-        """Do the same for the aggregators that a phase which is over may have changed, if it *ran* at all.
+        """Do the same for the aggregators that a finished phase may have changed, if it *ran* at all.
 
-        A finaliser may read more than fields, so that it has the last word after every phase. Return whether
-        there are any.
+        A finaliser may read more than fields, so it runs after every phase. Return whether there are any.
         """
         self._partials = []
         self._due = [
@@ -82,7 +81,7 @@ class Aggregates:
         return self._due[k]
 
     def bind(self, program: VertexProgram) -> None:
-        """Take the program's intervals, and the finalisers by which `final` completes the aggregates."""
+        """Take the program's intervals, and the finalisers with which `final` completes the aggregates."""
         self._program, marks = program, aggregators_of(type(program))
         self._intervals = [marks[a.name].interval(program) for a in self._tree.aggregators]
         for k, a in enumerate(self._tree.aggregators):
@@ -118,7 +117,7 @@ class Aggregates:
             row[place].view(_wide(combiner.type))[:] = x
 
     def rows(self, blocks: int) -> np.ndarray | None:
-        """Return the table [blocks, scalars], at the identities, that one sweep adds to."""
+        """Return the table [blocks, scalars] of identities, to which one sweep adds."""
         if not self._combiners:
             return None
         table = np.repeat(self._identities[None, :], blocks, axis=0)
@@ -195,7 +194,7 @@ class Aggregates:
 
 
 def checked(value: Any, kind: str, name: str) -> Any:
-    """Return a finaliser's value as the number that its aggregator holds; raises ProgramError."""
+    """Return a finaliser's value as a number of its aggregator's type; raises ProgramError."""
     fits = {"float": (int, float, np.number), "int": (int, np.integer), "bool": (bool, np.bool_)}[kind]
     if not isinstance(value, fits) or (kind != "bool" and isinstance(value, (bool, np.bool_))):
         raise ProgramError(f"the finaliser of {name} gave {value!r}; its aggregator holds {kind}")
@@ -226,7 +225,7 @@ def checked_parts(value: Any, combiner: RecordCombiner, name: str) -> list[Any]:
 
 
 def _first(table: np.ndarray, at: int, columns: list[tuple[slice, Combiner]]) -> int:
-    """Return the row with the first pair: by its key, which is column *at*, then its payload behind it."""
+    """Return the row with the first pair: by its key, in column *at*, then its payload in the next."""
     keys, payloads = (
         np.ascontiguousarray(table[:, at + k]).view(_wide(combiner.type))
         for k, (_, combiner) in enumerate(columns)

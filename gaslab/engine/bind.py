@@ -25,7 +25,7 @@ log = logging.getLogger("gaslab")
 
 
 def shapes_of(program: VertexProgram) -> dict[str, int]:
-    """Return the parameters that may be lengths of fields, for `parse`."""
+    """Return the parameters that may be field lengths, for `parse`."""
     values = program.parameters()
     whole = (int, np.integer)
     return {n: int(x) for n, x in values.items() if isinstance(x, whole) and not isinstance(x, bool)}
@@ -38,7 +38,7 @@ def bind_parameters(tree: Tree, program: VertexProgram, graph: Graph) -> list[An
 
 
 def _parameter(variable: Variable, value: Any, graph: Graph) -> Any:
-    """Return a value that the program's constructor has checked as the plain number of its storage type."""
+    """Return a value, checked by the program's constructor, as a plain number of its storage type."""
     if variable.storage == "id":
         return int(graph.ids.find([value])[0])
     if variable.type == "float":
@@ -47,7 +47,7 @@ def _parameter(variable: Variable, value: Any, graph: Graph) -> Any:
 
 
 def check_sides(trees: Iterable[Tree], graph: Graph) -> None:
-    """Raise UsageError where a program reads ``v.side`` and the graph has no sides."""
+    """Raise UsageError if a program reads ``v.side`` and the graph has no sides."""
     for tree in trees:
         functions = (*tree.functions.values(), *(a.function for a in tree.aggregators))
         if any("v.side" in function.reads for function in functions):
@@ -63,8 +63,8 @@ def bind_edge_fields(
 ) -> list[Any]:
     """Return one array per edge field, in slot order: the graph's columns, or the defaults, or draws.
 
-    Lists are `Rows`. The arrays of fields that are *written* are copies of the run's own. What is drawn is a
-    function that draws it: see `drawn`.
+    Lists are `Rows`. Arrays of *written* fields are the run's own copies. Draws are functions that draw them:
+    see `drawn`.
     """
     columns = dict(columns or {})
     known = [v.name for v in tree.edge_fields]
@@ -115,14 +115,14 @@ def bind_edge_fields(
 
 
 def drawn(fields: list[Any]) -> list[Any]:
-    """Return the fields of `bind_edge_fields` with the values that are drawn."""
+    """Return the fields of `bind_edge_fields` with draws made."""
     return [values() if isinstance(values, partial) else values for values in fields]
 
 
 def bind_vertex_fields(
     tree: Tree, graph: Graph, columns: Mapping[str, str | None] | None
 ) -> dict[str, np.ndarray]:
-    """Return the graph's vertex columns that fields start from, by field, for this rank's masters.
+    """Return the graph's vertex columns from which fields start, by field, for this rank's masters.
 
     They take the place of the fields' defaults, so ``init`` may overwrite them.
     """
@@ -148,7 +148,7 @@ def bind_vertex_fields(
 
 
 def _check_shape(tree: Tree, variable: Variable, column: str, values: np.ndarray) -> None:
-    """Raise UsageError where the rows of a column do not have a field's shape."""
+    """Raise UsageError if a column's rows do not have the field's shape."""
     if values.shape[1:] != variable.shape:
         of = f"rows of shape {values.shape[1:]}" if values.ndim > 1 else "one number for each"
         need = named(variable.type) if variable.shape else "a number"
@@ -176,7 +176,7 @@ def column_as(
 ) -> np.ndarray:
     """Return a column in a field's storage type; raises the same error on every rank (collective).
 
-    With *keep* an array of edges of another type is made once and kept with the graph, not to be written.
+    With *keep*, an array of edges converted from another type is kept with the graph, read-only.
     """
 
     def convert() -> np.ndarray:
@@ -192,7 +192,7 @@ def column_as(
 
 
 def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
-    """Return *values* in the storage type of *variable*; UsageError where one does not fit."""
+    """Return *values* in the storage type of *variable*; UsageError if one does not fit."""
     dtype = dtype_of(variable.storage)
     if values.dtype.kind not in "biuf":
         raise UsageError(f"{what!r} is {values.dtype}; {variable.name} needs {variable.storage}")
@@ -214,9 +214,9 @@ def converted(values: np.ndarray, variable: Variable, what: str) -> np.ndarray:
 
 
 def _contiguous(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Return values in a row; themselves if they are so, by which what is made of them is kept.
+    """Return contiguous values; if they are contiguous, the same object, since caches depend on its identity.
 
-    numpy may make another array of values whose type is equal and called otherwise.
+    numpy may copy values whose type is equal under another name.
     """
     same = values.dtype == dtype and values.flags.c_contiguous
     return values if same else np.ascontiguousarray(values, dtype)

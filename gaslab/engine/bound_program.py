@@ -30,26 +30,26 @@ Done = Callable[[Any], Any]
 class BoundColumns:
     """The graph's columns from which fields start, and the other edge fields."""
 
-    edge_fields: list[Any]  # those that are drawn are functions
+    edge_fields: list[Any]  # draws are functions
     of_vertices: dict[str, np.ndarray]
     written: frozenset[str]  # the edge fields that the program writes
 
     @property
     def constant(self) -> bool:
-        """Whether another run of the program can have the same arrays."""
+        """Whether another run of the program can use the same arrays."""
         return not self.written and not any(map(callable, self.edge_fields))
 
 
 @dataclass
 class BoundProgram:
-    """The values with which the phases of one program run, on one rank."""
+    """The values for the phases of one program, on one rank."""
 
     compiled: tuple[Compiled, ...]  # its phases
     program: VertexProgram
     graph: Graph
     stopping: list[Stopping]  # of each phase
-    done: Done | None  # of a program of several phases, which may begin them anew
-    repeats: int | None  # how often these run at most
+    done: Done | None  # of a program of several phases, which may restart them
+    repeats: int | None  # their maximum number of runs
     params: list[Any]
     arrays: list[list[np.ndarray]]  # from outside, of each phase
     columns: BoundColumns
@@ -83,7 +83,7 @@ def bind(
 ) -> BoundProgram:
     """Return the program's values on *graph*: its parameters, columns and initial values (collective).
 
-    *columns* are those of an earlier run, if they are constant.
+    *columns* are an earlier run's, if constant.
     """
     tree = compiled[0].tree
     dones, done = _done_functions(program)
@@ -105,7 +105,7 @@ def bind(
 
 
 def _done_functions(program: VertexProgram) -> tuple[list[Done | None], Done | None]:
-    """Return each phase's own ``done``, and that of a program of several."""
+    """Return each phase's own ``done``, and the program's if it has several phases."""
     cls = type(program)
     done: Done | None = getattr(cls, "done", None)
     if not phases_of(cls):

@@ -50,7 +50,7 @@ def _build_parts(
     graph = bound.graph
     rooms = lists.rooms(tuple(one.tree for one in bound.compiled), graph, bound.initial_values)
     if any(walks_out_rows(one.tree, graph) for one in bound.compiled):
-        graph.local.out()  # before there are fields: while edges are sorted they take 16 bytes more each
+        graph.local.out()  # before fields exist: edges take 16 more bytes each while being sorted
     edge_fields = drawn(bound.columns.edge_fields)
     found: list[Parts] = []
     for one, arrays in zip(bound.compiled, bound.arrays, strict=True):
@@ -72,7 +72,7 @@ def _new_state(
     before: list[RunState],
     rooms: dict[str, np.ndarray],
 ) -> RunState:
-    """Return the state of a phase, given those of the phases *before*; the first has the initial values."""
+    """Return a phase's state, given those of the phases *before*; the first has the initial values."""
     graph = bound.graph
     state = RunState.create(one.tree, graph, edge_fields, bound.starts, before, rooms)
     if before:

@@ -1,8 +1,8 @@
-"""Messages that are collected: a list for each vertex, of all that was sent to it since it ran last.
+"""Collected messages: for each vertex a list of all messages since it last ran.
 
-No replica has a place where they could be combined, so every message is a record in its thread's outbox. When
-signals are delivered, records go to the ranks of their masters and are sorted by vertex there; apply brings
-each list into ascending order. So it is the same on any ranks, threads and cuts.
+Replicas do not combine them, so every message is a record in its thread's outbox. When signals are delivered,
+records go to the ranks of their masters and are sorted by vertex there; apply sorts each list in ascending
+order. So it is the same on any ranks, threads and cuts.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Collected:
         self._owner = np.full(local.num_local, exchange.comm.rank, np.int32)  # of each replica here
         for p, bounds in enumerate(local.mirror_bounds.tolist()):
             self._owner[bounds[0] : bounds[-1]] = p
-        # Where signals alone do not decide which vertices run, messages may wait for some supersteps;
-        # those of an earlier phase wait until their vertex runs in this one.
+        # If more than signals decides which vertices run, messages may wait for some supersteps; messages of
+        # an earlier phase wait until their vertex runs in this one.
         self._wait = tree.by_priority or not tree.by_signal or tree.in_phases
 
     def pack(self) -> Packed:
@@ -53,7 +53,7 @@ class Collected:
         return {p: part.view(np.uint8) for p, part in enumerate(parts) if p != comm.rank}
 
     def send(self, packed: Packed) -> Pending:
-        """Begin to send the packed records."""
+        """Start sending the packed records."""
         return Pending() if self.exchange.comm.size == 1 else self.exchange.remote_signals(packed)
 
     def receive(self, received: Packed) -> None:
@@ -76,13 +76,13 @@ class Collected:
         frontier.signal(state.signalled, state.signal_blocks, signalled)
 
     def show(self, longest: int | None = None) -> None:
-        """Let programs have room to sort the state's messages, of which the longest list has so many."""
+        """Give programs room to sort the state's messages; the longest list has this many."""
         rows = self.state.message
         assert isinstance(rows, Rows)
         self.executor.reserve(int(rows.lengths.max(initial=0)) if longest is None else longest)
 
     def _waiting(self, rows: Rows) -> np.ndarray:
-        """Return the messages of vertices that have not run since as records; their rows are empty then."""
+        """Return as records the messages of vertices that have not run since; this empties their rows."""
         masters = np.flatnonzero(rows.lengths).astype(np.int32)
         lengths = rows.lengths[masters]
         records = np.zeros(int(lengths.sum()), self._outbox.dtype)

@@ -1,9 +1,9 @@
 """Delivers signals and messages: scatter pushed by the frontier or pulled by its targets.
 
-With push every active vertex loops over its scatter edges. With pull every target loops over the edges
-that lead to it; that needs no atomic operation, and ends once no further edge can change the result. Both
-run the same scatter. Each rank chooses by the size of its frontier. With an exact combiner both deliver the
-same messages; with another (a sum of floats) the choice depends on graph, ranks and program alone.
+With push every active vertex loops over its scatter edges. With pull every target loops over its in-edges;
+that needs no atomic operation, and ends once no further edge can change the result. Both run the same
+scatter. Each rank chooses by the size of its frontier. With an exact combiner both deliver the same messages;
+with others (a sum of floats) the choice depends only on graph, ranks and program.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from gaslab.program import ALL, IN, OUT
 from gaslab.ragged import Rows
 from gaslab.replication.exchange import Exchange, Packed, Signals
 
-# Pull when the frontier's edges, so many times, are more than the rank's. A signal ends a pulled row at
-# its first hit; a message needs every edge, which costs about three fifths of a pushed one.
+# Pull if the frontier's edges, times this, are more than the rank's. A signal ends a pulled row at its first
+# hit; a message needs every edge, at about three fifths of the cost of a pushed one.
 PULL_SIGNALS, PULL_MESSAGES = 16.0, 1.6
-ALWAYS_PUSHED = 1024  # edges of a frontier that is pushed on any graph, in a kernel with its superstep
-FIRST_LOOK = 1 << 13  # vertices of a frontier whose edges are counted before it is known to be large
+ALWAYS_PUSHED = 1024  # edges of a frontier that is always pushed, in a kernel with its superstep
+FIRST_LOOK = 1 << 13  # vertices of a frontier whose edges are counted to see whether it is large
 
 
 class Delivery:
-    """Scatters from frontiers and brings the signals to the masters."""
+    """Scatters from frontiers and sends the signals to the masters."""
 
     def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         self.executor, self.state, self.exchange = executor, state, exchange
@@ -48,7 +48,7 @@ class Delivery:
         self._unordered |= isinstance(tree.message, RecordCombiner)  # whose parts are not written at once
         self._inexact = self._unordered or bool(tree.contributed("nbr"))  # several sources give to one target
         self._inexact |= tree.posts  # two threads may post to one total
-        # Pull may look at an edge from its other end only, and at no edge twice.
+        # Pull may look at an edge only from its other end, and at no edge twice.
         self._pull_allowed = tree.can_pull
         factor = PULL_SIGNALS if tree.message is None else PULL_MESSAGES
         itself = any(signal.target == "v" for signal in tree.signals("scatter"))
@@ -62,7 +62,7 @@ class Delivery:
             self.remote = Collected(executor, state, exchange)
         elif tree.signals_by_id():
             self.remote = RemoteSignals(executor, state, exchange)
-        self._combined = None if collects else state.message  # what mirrors send with their signals
+        self._combined = None if collects else state.message  # sent by mirrors with their signals
         self._applied = tree.message is not None and tree.signals_by_id("apply")
         if self._applied and self._unordered:
             executor.alone = frozenset(["gl_apply", "gl_gather_apply"])
@@ -73,7 +73,7 @@ class Delivery:
             self.most_pushed = max(int(self._edges / factor), ALWAYS_PUSHED)
         self.push_threads = 1 if self._inexact else executor.threads
         self._edge_sums = EdgeSums(executor, tree) if tree.contributed_edges() else None
-        self.last = ""  # how the last scatter on this rank went
+        self.last = ""  # the direction of the last scatter on this rank
 
     def scatter(self, ids: np.ndarray | None) -> None:
         """Run scatter for the active replicas *ids* (ascending; None is every replica)."""
@@ -96,7 +96,7 @@ class Delivery:
             self._edge_sums.apply_deltas(ids)
 
     def deliver(self) -> np.ndarray:
-        """Bring all signals to the masters; return those signalled here, ascending, their flags cleared."""
+        """Send all signals to the masters; return those signalled here, ascending, with flags cleared."""
         state = self.state
         sent = self.exchange.collect(
             self.role, state.signalled, state.signal_blocks, self._combined, self.nothing, state.priority
@@ -128,7 +128,7 @@ class Delivery:
             self.remote.receive(by_id)
 
     def taken(self) -> np.ndarray:
-        """Return this rank's signalled masters, ascending, their flags cleared."""
+        """Return this rank's signalled masters, ascending, with their flags cleared."""
         state = self.state
         return frontier_kernel.take_signalled(  # type: ignore[no-any-return]
             state.signalled, state.signal_blocks, 0, self.executor.local.num_masters, self.executor.threads
@@ -137,7 +137,7 @@ class Delivery:
     def forget_messages(self, ids: np.ndarray | None) -> None:
         """Reset to the identity the messages that apply at the masters *ids* (None: all) has read.
 
-        Messages that apply sent, to its own vertex or to others, become messages as those of scatter are.
+        Messages that apply sent, to its own vertex or to others, now count like scatter's.
         """
         message, following = self.state.message, self.state.message_next
         if message is None:

@@ -31,7 +31,7 @@ def bind_lists(tree: Tree, variable: Variable, column: str, graph: Graph) -> Row
 
 
 def no_lists(tree: Tree, variable: Variable, column: str, graph: Graph) -> UsageError | None:
-    """Return the error for a column of lists where a field is a number, a vector or a matrix."""
+    """Return the error for a column of lists whose field is a number, a vector or a matrix."""
     lists: Any = graph.edge_columns[column]
     if not isinstance(lists, RaggedColumn):
         return None
@@ -45,7 +45,7 @@ def no_lists(tree: Tree, variable: Variable, column: str, graph: Graph) -> Usage
 def _converted(
     owner: str, lists: RaggedColumn, variable: Variable, column: str, graph: Graph
 ) -> RaggedColumn:
-    """Return lists in the storage type of a field; UsageError, on every rank, where a value does not fit."""
+    """Return lists in a field's storage type; UsageError, on every rank, if a value does not fit."""
     storage, values = element_storage(variable.storage), lists.values
     dtype = dtype_of(storage)
     with np.errstate(invalid="ignore", over="ignore"):

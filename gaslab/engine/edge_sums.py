@@ -1,8 +1,7 @@
 """Additive edge fields: contributions from either end are applied after scatter.
 
-The contributions of the two ends are kept in two records, each written by one thread alone, so that the
-order of additions does not depend on threads: the source's come before the target's. An edge is on one rank,
-so no contribution is sent.
+The two ends contribute to separate records, each written by one thread alone, so that the order of additions
+does not depend on threads: the source's come before the target's. An edge is on one rank, so nothing is sent.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from gaslab.program import IN, OUT
 
 
 class EdgeSums:
-    """The edge fields that one program's scatter adds to, on one rank."""
+    """The edge fields to which one program's scatter adds, on one rank."""
 
     def __init__(self, executor: Executor, tree: Tree) -> None:
         self.executor, self._mask = executor, executor.view.scatter_edges

@@ -56,7 +56,7 @@ class Async:
         arguments.choice("Async.scheduler", self.scheduler, SCHEDULERS, optional=True)
         arguments.choice("Async.consistency", self.consistency, CONSISTENCIES)
         most = arguments.whole("Async.max_updates", self.max_updates, 0, optional=True)
-        object.__setattr__(self, "max_updates", most)  # frozen, and an int from here on
+        object.__setattr__(self, "max_updates", most)  # frozen; an int from here on
 
 
 @dataclass(frozen=True)

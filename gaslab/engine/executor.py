@@ -17,9 +17,9 @@ from gaslab.engine.observe.observer import Observer
 from gaslab.graph.graph import Graph
 from gaslab.program import ALL
 
-BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; a whole graph has its own blocks
+BLOCK_EDGES, BLOCK_VERTICES = 16384, 1024  # of a listed frontier; the whole graph has its own blocks
 _WRITERS = ("gl_init", "gl_init_message", "gl_apply", "gl_gather_apply")
-_PHASES_OF = {  # method -> its range functions, where they have other names
+_PHASES_OF = {  # method -> its range functions, if named differently
     "apply": ("gl_gather_apply",),
     "gather": ("gl_gather", "gl_combine"),
     "scatter": ("gl_scatter_push", "gl_scatter_pull", "gl_combine_messages", "gl_join_ends",
@@ -42,8 +42,8 @@ class Executor:
         self._ids, self._comm = graph.ids, graph.comm
         # This rank's first fault: code, global id, site, superstep.
         self.fault: tuple[int, int, int, int] | None = None
-        self.moment = "superstep"  # what an error calls the number of a moment
-        self.alone: frozenset[str] = frozenset()  # what one thread runs, for its order counts
+        self.moment = "superstep"  # an error's word for the number of a moment
+        self.alone: frozenset[str] = frozenset()  # run by one thread, since the order counts
         self._compiled = compiled
         self.library = compiled.library
         self.aggregates = Aggregates(self.tree, graph)
@@ -51,7 +51,7 @@ class Executor:
         view.scratch = self._scratch.table
 
     def reserve(self, longest: int) -> None:
-        """Let the words on lists have room for one of so many values."""
+        """Make room for list functions on this many values."""
         self._scratch.reserve(longest)
 
     # ---- running -----------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class Executor:
             self.over(phase, ids, mask, aggregate, **operands)
 
     def choose(self, method: str, ids: np.ndarray | None, ways: np.ndarray) -> None:
-        """Let every active master choose its directions, into *ways*."""
+        """Let every active master write its directions into *ways*."""
         self.over_active(f"gl_{method}", ids)
         if self.local.in_degree is self.local.out_degree:  # undirected
             ways[ways > 0] = ALL
@@ -100,9 +100,9 @@ class Executor:
     def over_edges(
         self, view: phase_runner.View, bounds: np.ndarray, totals: np.ndarray | None = None
     ) -> None:
-        """Run visit for the edges of a view of its own, whose blocks share no vertex.
+        """Run visit for the edges of a separate view, whose blocks share no vertex.
 
-        *totals* has the aggregates of each block (int64 [blocks, scalars]), where visit adds to them.
+        *totals* has the aggregates of each block (int64 [blocks, scalars]) if visit adds to them.
         """
         if self.fault is None:
             self._call(view, "gl_visit", bounds, None, totals, self.threads)
@@ -120,7 +120,7 @@ class Executor:
         for name, value in operands.items():
             setattr(view, name, value)
         self._call(view, phase, blocks, ids, out, threads)
-        for name in operands:  # which are this call's alone
+        for name in operands:  # which only this call uses
             setattr(view, name, None)
 
     def _call(
@@ -142,7 +142,7 @@ class Executor:
             self.failed(fault, self.view.superstep, view.gid, phase)
 
     def merged(self, k: int, first: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the rows of aggregator *k* combined by the program's merge, in their order."""
+        """Return the rows of aggregator *k* merged by the program, in order."""
         total: np.ndarray = first.copy()
         if self.fault is None:
             blocks = np.array([0, len(rows)], np.int64)
@@ -156,8 +156,8 @@ class Executor:
     def failed(self, fault: tuple[int, int, int], superstep: int, gids: np.ndarray, phase: str) -> None:
         """Remember the first fault (its code, the local vertex and the site) until all ranks agree.
 
-        *gids* are the global ids by local vertex; empty where a merge failed on a rank without vertices.
-        Ctrl-C is raised at once: other ranks may have raised it already, and take part in no agreement.
+        *gids* are the global ids by local vertex; empty if a merge failed on a rank without vertices. Ctrl-C
+        is raised at once: other ranks may have raised it already and skip the agreement.
         """
         code, vertex, site = fault  # a site below 0: between two calls of the phase's method
         site = site if site >= 0 else -1 - _method(self.tree, phase).site
@@ -166,9 +166,9 @@ class Executor:
             raise self._error(code, self._ids.named_alone(self.fault[1]), *self.fault[2:])
 
     def agree(self, numbers: np.ndarray) -> np.ndarray:
-        """Return every rank's *numbers* (int64, one length), one row a rank (collective).
+        """Return every rank's *numbers* (int64, of equal length), one row per rank (collective).
 
-        Raises a fault of any rank on all of them, naming the vertex and the user's line.
+        Raises any rank's fault on all of them, naming the vertex and the user's line.
         """
         if self._comm.size == 1 and self.fault is None:
             return numbers[None]
@@ -179,11 +179,11 @@ class Executor:
         return table[:, 4:]
 
     def raise_any(self) -> None:
-        """Raise the first fault of any rank on all of them, if there is one (collective)."""
+        """Raise the first fault of any rank on all of them, if any (collective)."""
         self.agree(np.empty(0, np.int64))
 
     def alike(self, action: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return the result of *action* on data that is the same on every rank; all ranks raise its fault."""
+        """Return the result of *action* on data equal on every rank; all ranks raise its fault."""
         own, self.fault = self.fault, None
         try:
             made = action()
@@ -197,13 +197,13 @@ class Executor:
     def raise_faults(self, table: np.ndarray) -> None:
         """Raise a fault of the ranks (int64 [ranks, 4]; code 0 is none), the same on each (collective).
 
-        It is that of the first superstep, and there of the first rank; but an error of the program goes
-        before a timeout, and a timeout in a loop before one between two blocks, where a rank may only have
-        waited for the rank in the loop.
+        The first superstep's comes first, then the first rank's; but a program's error precedes a timeout,
+        and a timeout in a loop precedes one between two blocks, where a rank may only have waited for the
+        rank in the loop.
         """
         failed = table[table[:, 0] != 0]
         if failed.size:
-            together = self.moment == "superstep"  # which has the same number on every rank
+            together = self.moment == "superstep"  # with the same number on every rank
             when = failed[:, 3] if together else np.zeros(len(failed))
             first = np.lexsort((when, failed[:, 2] < 0, failed[:, 0] == phase_runner.TIMEOUT))[0]
             code, gid, site, superstep = failed[first].tolist()
@@ -220,7 +220,7 @@ class Executor:
 def _vertex_at(view: phase_runner.View, phase: str, ids: np.ndarray | None, at: int) -> int:
     """Return the local vertex at a position of the blocks of *phase*.
 
-    Past the last block, or where the blocks left have no edges, it is the last vertex.
+    Past the last block, or if the remaining blocks have no edges, it is the last vertex.
     """
     if phase.startswith("gl_merge"):
         return 0

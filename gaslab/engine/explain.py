@@ -27,7 +27,7 @@ _MIRRORS = {IN: "mirrors with in-edges", OUT: "mirrors with out-edges", ALL: "al
 _WORDS = {IN: "gl.IN", OUT: "gl.OUT", ALL: "gl.ALL", NONE: "gl.NONE"}
 # The C functions that hold the user's lines: methods, aggregators (a0_name), helpers (h0_name), scatter.
 _HEAD = re.compile(r"GL_INLINE .*?\b(?:gl_do_(?:a\d+_)?|h\d+_|gl_(?=push))(\w+)\(gl_context \*c")
-_METHOD_OF = {"push_in": "scatter", "push_out": "scatter", "gather_out": "gather"}  # made twice from one
+_METHOD_OF = {"push_in": "scatter", "push_out": "scatter", "gather_out": "gather"}  # emitted twice
 _LINE = re.compile(r'#line (\d+) "(.*)"$')
 
 
@@ -103,7 +103,7 @@ def explain(program: type[VertexProgram] | VertexProgram, graph: Graph | None = 
     """
     cls = program if isinstance(program, type) else type(program)
     if not issubclass(cls, VertexProgram):
-        needed = f"a VertexProgram, its class or an instance, is needed, not {cls.__name__}"
+        needed = f"a VertexProgram class or instance is needed, not {cls.__name__}"
         raise arguments.wrong("program", program, needed)
     arguments.instance("graph", graph, Graph, arguments.GRAPH, optional=True)
     trees = parse_phases(cls, None if isinstance(program, type) else shapes_of(program))
@@ -143,7 +143,7 @@ def _fields(trees: tuple[t.Tree, ...]) -> list[dict[str, Any]]:
 
 
 def _default(field: t.Variable) -> str:
-    """Return a field's default as a program writes it; empty where there is none to write."""
+    """Return a field's default as a program writes it; empty if it has none."""
     if field.required or t.is_list(field.storage):
         return ""
     nobody = t.STORAGE[field.storage][0] == "id" and field.default == t.INTEGER_RANGE["int64"][1]
@@ -162,7 +162,7 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             if field.name in seldom_read(tree, gather, scatter):
                 why += "; sent when it is due"
             elif field.name not in tree.writes("apply"):
-                why += "; sent once, for apply does not write it"
+                why += "; sent once, since apply does not write it"
             one = t.element_storage(field.storage) if t.is_list(field.storage) else field.storage
             size = t.STORAGE[one][2] * math.prod(field.shape)
             yield _way(field.name, (size, t.is_list(field.storage)), "to", mask, why, graph)
@@ -171,8 +171,8 @@ def _travels(tree: t.Tree, graph: Graph | None) -> Iterator[dict[str, Any]]:
             "what": "messages" if tree.collects_messages else "signals by id",
             "bytes": remote_signal_dtype(tree).itemsize, "list": False,
             "to": "to masters",
-            "why": "each by itself, as lists have it" if tree.collects_messages
-            else "each by itself, where nothing of the vertex is on the sender's rank",
+            "why": "one by one, since lists keep each message" if tree.collects_messages
+            else "one by one, where the sender's rank has no replica of the vertex",
         }  # fmt: skip
     for field in tree.lookups:
         assert field.lookup is not None
@@ -200,7 +200,7 @@ def _name(combiner: t.Combiner) -> str:
 
 
 def _said(storage: str) -> str:
-    """Return a storage type as a person writes it: an id is one wherever it is kept."""
+    """Return a storage type as a person writes it: an id is an id wherever it is stored."""
     return storage.replace("id32", "id")
 
 
@@ -225,7 +225,7 @@ def _way(
 
 
 def _code(tree: t.Tree) -> dict[str, list[tuple[int, str, str]]]:
-    """Return by method the user's lines, each with the C that was made of it."""
+    """Return by method the user's lines, each with its C code."""
     texts = {(site.file, site.line): site.text for site in tree.sites}
     found: dict[str, list[tuple[int, str, str]]] = {}
     rows: list[tuple[int, str, str]] | None = None

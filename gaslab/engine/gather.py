@@ -1,7 +1,7 @@
 """Gathers: mirrors send their partial sums to their masters, which combine them with their own.
 
-A master without mirrors gathers and applies at once. One with mirrors waits for their partial sums, and
-combines them in the order of ranks.
+A master without mirrors gathers and applies at once. A master with mirrors waits for their partial sums, and
+combines them in rank order.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Sums(Protocol):
     """The source of the mirrors' partial sums in a gather."""
 
     def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
-        """Begin to bring the partial sums of active masters (*ids*, and their flags; None is all) here."""
+        """Start fetching the partial sums of active masters (*ids*, and their flags; None is all)."""
 
 
 class MirrorSums:
-    """Partial sums that mirrors gather in every superstep, once they know which vertices are active."""
+    """Partial sums that mirrors gather in every superstep, once they know the active vertices."""
 
     def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         assert state.tree.gather is not None
@@ -39,7 +39,7 @@ class MirrorSums:
         self._mirrors = exchange.mirrors(self._mask)
 
     def begin(self, ids: np.ndarray | None, active: np.ndarray | None) -> Sent[list[tuple[np.ndarray, Any]]]:
-        """Let mirrors know which masters are active; begin to send their partial sums to these."""
+        """Tell mirrors which masters are active; start sending their partial sums to these."""
         ways, mirrors = self.state.gather_way, self._mirrors
         if ways is not None:
             self.executor.choose("gather_edges", ids, ways)
@@ -92,10 +92,10 @@ class Gather:
         return boundary, total
 
     def _room(self, boundary: np.ndarray) -> Any:
-        """Return where totals of masters with mirrors are made, with room for the parts of other ranks."""
+        """Return the place of the totals of masters with mirrors, with room for other ranks' parts."""
         if not self.combiner.collects:
             return np.empty(boundary.size, self.dtype)
-        if self._field is not None:  # apply then copies nothing
+        if self._field is not None:  # then apply copies nothing
             return self.state.next_fields[self._field].empty_at(boundary)
         room = lists.degrees(self.executor.local, self.mask)[boundary]
         if isinstance(self.combiner, KeyedCombiner):
@@ -103,7 +103,7 @@ class Gather:
         return new_rows(room, self.combiner.storage)
 
     def _show_inner(self, ids: np.ndarray | None, trace: VertexTrace) -> None:
-        """Gather once more at traced masters without mirrors, whose totals a trace does not see otherwise."""
+        """Gather again at traced masters without mirrors, whose totals a trace would not see."""
         inner = trace.ids[self.is_boundary[trace.ids] == 0]
         if ids is not None:
             inner = np.intersect1d(inner, ids)

@@ -20,8 +20,8 @@ from gaslab.ragged import Rows
 class GatherApply:
     """Runs gather and apply of one phase, on one rank.
 
-    *gather* is a `Gather`, a `Cache` of gathers, or None where nothing is gathered over edges. With *swaps*
-    the two buffers of a field change places where every vertex ran; without, mirrors keep their values.
+    *gather* is a `Gather`, a `Cache` of gathers, or None if nothing is gathered over edges. With *swaps* the
+    two buffers of a field are swapped if every vertex ran; without, mirrors keep their values.
     """
 
     def __init__(
@@ -49,13 +49,13 @@ class GatherApply:
             self._aggregation.over_masters()
 
     def _show_totals(self, ids: np.ndarray, totals: Any) -> None:
-        """Show a trace the totals of masters that were kept until apply."""
+        """Show a trace the masters' totals that were kept until apply."""
         trace = self.executor.observe.trace
         if trace is not None and self.tree.gather is not None:
             trace.totals(self.tree.gather, ids, totals)
 
     def _commit(self, frontier: Frontier) -> None:
-        """Make current the values that apply wrote to the second buffers of fields that gathers read."""
+        """Make current the values that apply wrote to the second buffers of gathered fields."""
         state, ids = self.state, frontier.ids
         if frontier.everywhere and self._swaps:
             state.swap()

@@ -13,7 +13,7 @@ from gaslab.errors import UsageError
 from gaslab.graph.graph import Graph
 from gaslab.language.rng import EDGE_FIELD, FIELD, TYPES, Draw
 
-BLOCK = 1 << 16  # numbers that are drawn at a time, in eight bytes each
+BLOCK = 1 << 16  # numbers drawn at a time, eight bytes each
 
 
 class InitialDraws:
@@ -21,7 +21,7 @@ class InitialDraws:
 
     def __init__(self, graph: Graph, seed: int, parameters: Mapping[str, Any]) -> None:
         self._local, self._parameters = graph.local, dict(parameters)
-        self.seed = int(seed) & (1 << 64) - 1  # of any size, it counts by its lowest 64 bits
+        self.seed = int(seed) & (1 << 64) - 1  # of any size; only its lowest 64 bits count
 
     def of_vertices(self, draw: Draw, index: int, dtype: np.dtype, shape: tuple[int, ...] = ()) -> np.ndarray:
         """Return the start of vertex field *index*, [num_local, *shape]: the same on all replicas."""
@@ -43,7 +43,7 @@ class InitialDraws:
         return made
 
     def _arguments(self, draw: Draw, dtype: np.dtype) -> tuple[float, ...]:
-        """Return the arguments of a draw; UsageError where what is drawn may not fit *dtype*."""
+        """Return the arguments of a draw; UsageError if its values may not fit *dtype*."""
         arguments: tuple[float, ...] = draw.values(self._parameters)
         if draw.kind == "integers":
             arguments = (int(arguments[0]),)
@@ -66,5 +66,5 @@ class InitialDraws:
 
 
 def _largest(kind: str, argument: float) -> float:
-    """Return the largest int that is drawn; of a Poisson distribution one that is not in 1e25 draws."""
+    """Return the largest int that can be drawn; for a Poisson distribution, one not reached in 1e25 draws."""
     return argument - 1 if kind == "integers" else argument + 12 * math.sqrt(argument) + 64

@@ -23,7 +23,7 @@ class EarlierValues:
     ----------
     path : str
     names : list
-        The vertices, as the graph calls them.
+        The vertices, by the graph's names.
     columns : list of str
     """
 
@@ -36,7 +36,7 @@ class EarlierValues:
         self.columns = list(self._table)
 
     def values(self, field: str, holds_ids: bool = False) -> Any:
-        """Return the column of a field: an array, or a list; vertices as the graph calls them."""
+        """Return a field's column: an array, or a list; vertices by the graph's names."""
         if field not in self._table:
             raise UsageError(f"{self.path} has no column {field!r}{nearest(field, self.columns)}")
         found = self._table[field]
@@ -51,7 +51,7 @@ class EarlierValues:
                 return list(words.tolist())
             return [None if word in (None, "") else ids.from_text(str(word)) for word in words]
         if not set(np.asarray(sides).tolist()) <= {0, 1, -1}:
-            raise InputError(f"{self.path}: a side is neither 0 nor 1")
+            raise InputError(f"{self.path}: a side must be 0 or 1")
         return [self._on_side(word, int(side)) for word, side in zip(words, sides, strict=True)]
 
     def _on_side(self, word: Any, side: int) -> Any:

@@ -28,7 +28,7 @@ class InitialFrontier:
     messages: np.ndarray | None
 
     def local(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return which of this rank's *masters* (global ids) begin, as ascending local ids, and messages."""
+        """Return this rank's *masters* (global ids) that start, as ascending local ids, and messages."""
         ids = np.flatnonzero(np.isin(masters, self.gids)).astype(np.int32)
         if self.messages is None:
             return ids, None
@@ -43,7 +43,7 @@ def check_start(start: Any) -> Start | None:
 
 
 def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> InitialFrontier | None:
-    """Return *start*, which every rank gives alike, as global ids and messages (collective)."""
+    """Return *start*, equal on every rank, as global ids and messages (collective)."""
     if start is None:
         return None
     if not tree.by_signal:
@@ -56,11 +56,11 @@ def bind_initial_frontier(tree: Tree, graph: Graph, start: Start | None) -> Init
     if not isinstance(start, Mapping):
         return InitialFrontier(np.unique(gids), None)
     if tree.message is None:
-        raise UsageError(f"start= has messages but {tree.name} takes none; give the ids alone")
+        raise UsageError(f"start= has messages but {tree.name} takes none; give only the ids")
     if tree.collects_messages:
         raise UsageError(
-            f"start= has messages, and those of {tree.name} are lists, which only its methods send; give the "
-            "ids alone, and let apply do in superstep 0 what the messages say"
+            f"start= has messages, but those of {tree.name} are lists, which only its methods send; give "
+            "only the ids, and let apply do the messages' work in superstep 0"
         )
     values = _messages(tree.message, list(start.values()), graph)
     order = np.argsort(gids)
@@ -85,7 +85,7 @@ def _messages(combiner: Combiner, messages: list[Any], graph: Graph) -> np.ndarr
 
 
 def _parts(combiner: RecordCombiner, message: Any) -> dict[str, Any]:
-    """Return the parts of one message by name; raises UsageError for what is no such message."""
+    """Return the parts of one message by name; raises UsageError for anything else."""
     named = {"key": message} if combiner.is_pair else dict(getattr(message, "__dict__", {"": 0}))
     for key, payload in itertools.pairwise(combiner.parts):
         pair = named.get(key.name)
@@ -105,7 +105,7 @@ def _column(storage: str, elements: list[Any], graph: Graph, shape: tuple[int, .
 
 
 def to_user_ids(values: np.ndarray, storage: str, ids: Sequence[Any]) -> list[Any]:
-    """Return values with the user's *ids* for vertex ids."""
+    """Return values with the user's *ids* in place of vertex ids."""
     if values.ndim > 1 and storage == "id":
         return [to_user_ids(row, storage, ids) for row in values]
     if storage != "id":

@@ -28,10 +28,10 @@ def bind_initial_values(
 ) -> dict[str, Any]:
     """Return the initial values of vertex fields, by field, for this rank's masters (collective).
 
-    *init* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the
-    field's default), an earlier `Result` that has the field, an array in the order of the sorted
-    ids, one number for all, or the path of a file that `Result.save` wrote. A Result itself, and such a path,
-    give all their fields that the program has too.
+    *init* maps fields to values: a dict or pandas Series by vertex id (other vertices keep the field's
+    default), an earlier `Result` that has the field, an array in the order of the sorted ids, one number for
+    all, or the path of a file that `Result.save` wrote. A Result itself, or such a path, gives all its fields
+    that the program also has.
     """
     known = {v.name: v for v in tree.vertex_fields if v.lookup is None}
     of_ids = [v.name for v in tree.vertex_fields if _holds_ids(v)]
@@ -102,13 +102,13 @@ def _of_masters(variable: Variable, default: Any, data: Any, graph: Graph) -> An
 
 
 def _holds_ids(variable: Variable) -> bool:
-    """Return whether a field is a vertex, or a list of them."""
+    """Return whether a field holds a vertex or a list of vertices."""
     kind = variable.storage
     return (element_storage(kind) if is_list(kind) else kind) in ("id", "id32")
 
 
 def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") -> np.ndarray:
-    """Return values as an array; vertex ids as global ids (collective for those)."""
+    """Return values as an array; vertex ids as global ids (then collective)."""
     if variable.storage == "id":
         if variable.shape:
             values = _rows_of_names(variable, values)
@@ -121,7 +121,7 @@ def _content(variable: Variable, values: Any, graph: Graph, rows: str = "same") 
 
 
 def _rows_of_names(variable: Variable, values: Any) -> np.ndarray:
-    """Return the names of vertices for a field of arrays as an array of objects, in rows of its shape."""
+    """Return the vertices' names for an array field as an array of objects, in rows of its shape."""
     rows = [np.array(row, object) for row in (values.tolist() if isinstance(values, np.ndarray) else values)]
     for shape in {row.shape for row in rows} - {variable.shape}:
         raise UsageError(
@@ -131,7 +131,7 @@ def _rows_of_names(variable: Variable, values: Any) -> np.ndarray:
 
 
 def _array(variable: Variable, values: Any) -> np.ndarray:
-    """Return *values* as an array; raises where its rows differ in length, or a mask hides one."""
+    """Return *values* as an array; raises if its rows differ in length, or a mask hides one."""
     hidden = masked_at(values)
     if hidden is not None:
         raise UsageError(f"init={{{variable.name!r}: ...}} is masked at position {hidden[0]}; fill it")
@@ -146,7 +146,7 @@ def _array(variable: Variable, values: Any) -> np.ndarray:
 def _check_each(
     variable: Variable, content: np.ndarray, places: Iterable[Any], values: Sequence[Any], where: str
 ) -> None:
-    """Raise UsageError if the field cannot hold *content*, made of *values*; name the place of the first."""
+    """Raise UsageError if the field cannot hold *content*, made from *values*; name the first place."""
     if variable.storage == "id":
         return  # found, or not, by their names
     try:
@@ -190,6 +190,6 @@ def _placed(
 
 
 def _converted(values: np.ndarray, variable: Variable, graph: Graph) -> np.ndarray:
-    """Return values of the masters here in the field's storage type; all ranks raise alike (collective)."""
+    """Return the masters' values in the field's storage type; all ranks raise the same (collective)."""
     found: np.ndarray = graph.comm.attempt(lambda: converted(values, variable, variable.name))
     return found

@@ -1,4 +1,4 @@
-"""Totals by key in a run: new rows of them, and a thread's own room for one that is being made."""
+"""Totals by key in a run: new rows, and a thread's own room for building one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from gaslab.ragged import KeyedRows
 
 
 def new_keyed_rows(room: np.ndarray, combiner: KeyedCombiner) -> KeyedRows:
-    """Return empty rows with room for so many keys each."""
+    """Return empty rows with room for this many keys each."""
     return KeyedRows(room, dtype_of(combiner.key), dtype_of(combiner.storage), combiner.key == "id32")
 
 
 class KeyedRoom:
     """The ``gl_keyed_room`` of a thread: keys and sums, both in another order, pairs of them, and an index.
 
-    Vertices have *row* edges here at most, and *longest* in the whole graph.
+    Vertices have at most *row* edges here, and *longest* in the whole graph.
     """
 
     def __init__(self, combiner: KeyedCombiner, row: int, longest: int) -> None:

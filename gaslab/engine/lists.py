@@ -1,9 +1,9 @@
 """Lists in a run: the room of their rows, the threads' scratch space, initial values, the answer.
 
-The values of a list field are gather totals, other list fields and initial values; a total has at most as
-many elements as its vertex has edges. So the room of every row is known before the run. Fields that a
-program appends to, or that take its messages, grow (`GrowingRows`): threads keep apart what rows have no room
-for, and it is put into its place behind each phase.
+The values of a list field are gather totals, other list fields and initial values; a total has at most one
+element per edge of its vertex. So the room of every row is known before the run. Fields that a program
+appends to, or that take its messages, grow (`GrowingRows`): threads store separately what rows have no room
+for, and it is moved into place after each phase.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_MARKS = 1 << 33  # vertices of a graph for which each thread keeps a bit
 
 
 class InitialLists(NamedTuple):
-    """Lists that the caller gives this rank's masters: the length of each, and all values in a row."""
+    """The caller's lists for this rank's masters: the length of each, and all values one after another."""
 
     lengths: np.ndarray  # int32
     values: np.ndarray
@@ -53,7 +53,7 @@ def rooms(
     elements |= {member for one in elements for member in t.TUPLES.get(one, ())}
     if "id32" in elements and graph.num_vertices > MOST_VERTICES:
         raise UsageError(
-            f"{trees[0].name} collects vertex ids in lists, and in those there is room for the ids of "
+            f"{trees[0].name} collects vertex ids in lists, which can hold the ids of at most "
             f"{MOST_VERTICES} vertices; the graph has {graph.num_vertices}"
         )
     if not variables:
@@ -86,7 +86,7 @@ def _sources(trees: tuple[t.Tree, ...]) -> dict[str, set[str | int]]:
         for x in t.nodes(tree.functions[name].body)
         if isinstance(x, t.Assign) and isinstance(x.target, t.VertexField) and t.is_list(x.target.type)
     ]
-    for _ in fields:  # as often as a value can be handed on
+    for _ in fields:  # as often as a value can be passed on
         for tree, x in assigned:
             assert isinstance(x.target, t.VertexField)
             target = found[fields[x.target.index].name]
@@ -99,7 +99,7 @@ def _sources(trees: tuple[t.Tree, ...]) -> dict[str, set[str | int]]:
 
 
 def degrees(local: LocalGraph, mask: int) -> np.ndarray:
-    """Return the whole graph's number of edges in the directions of *mask*, of every vertex here."""
+    """Return the number of edges in the whole graph of every vertex here, in the directions of *mask*."""
     if not mask:
         return np.zeros(local.num_local, np.int64)
     return {IN: local.in_degree, OUT: local.out_degree, ALL: local.degree}[mask]
@@ -120,11 +120,11 @@ class Scratch:
         longest = max(
             (field.most for field in (*view.vertex, *view.edge) if isinstance(field, Rows)), default=0
         )
-        if "visit" in tree.functions:  # which may come to the edges of any rank
+        if "visit" in tree.functions:  # which may reach the edges of any rank
             longest = int(graph.comm.allreduce(longest, "max"))
         size = row = 0
         by_key = gather if isinstance(gather, t.KeyedCombiner) else None
-        sizes = [0]  # bytes of the elements that are sorted; lists of fields alone need no other room
+        sizes = [0]  # bytes of sorted elements; lists in fields need no other room
         if tree.collects_messages:
             assert tree.message is not None
             sizes.append(dtype_of(tree.message.storage).itemsize)
@@ -148,14 +148,14 @@ class Scratch:
         self._show()
 
     def absorb(self) -> None:
-        """Give fields the lists that have outgrown their rows."""
+        """Store in fields the lists that have outgrown their rows."""
         for k, rows in enumerate(self._growing):
             for box in self._boxes.take_bytes(k, len(self._growing)):
                 rows.absorb(box)
             self.reserve(rows.most)
 
     def reserve(self, longest: int) -> None:
-        """Make room for operations on lists of so many values."""
+        """Make room for operations on lists of this many values."""
         if longest > self._longest:
             self._longest = max(longest, 2 * self._longest)
             for room in self._room:
@@ -180,14 +180,14 @@ class Scratch:
             for t, room in enumerate(self._room)
         ]
         if self.table is None:
-            self.table = np.empty((len(table), 4), np.uintp)  # which stays where it is
+            self.table = np.empty((len(table), 4), np.uintp)  # which does not move
         self.table[:] = table
         if self._keyed:
             self.table[:, 0] = [room.table.ctypes.data for room in self._keyed]
 
 
 def row_lengths(view: phase_runner.View, ids: np.ndarray | None, lengths: np.ndarray) -> np.ndarray:
-    """Add the number of gathered edges here of each vertex of *ids* (None: all) to *lengths*."""
+    """Add to *lengths* the number of gathered edges here of each vertex in *ids* (None: all)."""
     for bit, begin in ((IN, view.in_begin), (OUT, view.out_begin)):
         if view.gather_edges & bit:
             if ids is None:
@@ -198,7 +198,7 @@ def row_lengths(view: phase_runner.View, ids: np.ndarray | None, lengths: np.nda
 
 
 def partial_totals(view: phase_runner.View, ids: np.ndarray, combiner: t.Combiner) -> Any:
-    """Return room for the totals that vertices *ids* gather here: totals, or rows of lists or of sums."""
+    """Return room for the totals that vertices *ids* gather here: totals, or rows of lists or sums."""
     if isinstance(combiner, t.KeyedCombiner):
         return new_keyed_rows(row_lengths(view, ids, np.zeros(ids.size, np.int64)), combiner)
     if combiner.collects:
@@ -254,16 +254,17 @@ def _row(variable: t.Variable, values: Any) -> list[Any]:
 
 
 def gids_of_result(result: Result, graph: Graph) -> np.ndarray:
-    """Return the global ids in *graph* of the vertices that a result has on this rank (collective).
+    """Return the global ids in *graph* of a result's vertices on this rank (collective).
 
-    Raises UsageError for the result of a bipartite graph where *graph* is not: its right side would be lost.
+    Raises UsageError for a bipartite graph's result if *graph* is not bipartite: its right side would be
+    lost.
     """
     table = result.vertices
     if result.metrics.get("fingerprint") == graph.fingerprint:
         return table.global_ids["id"]
     if "side" in table.keys and graph.ids.num_left is None:
         raise UsageError(
-            "init= is the result of a bipartite graph, and this graph is not bipartite; of one side it takes "
+            "init= is the result of a bipartite graph, but this graph is not bipartite; for one side pass "
             "init={field: result.vertices.side(0).to_dict(field)}"
         )
     return graph.ids.find(vertex_names(table, graph), rows="same" if result.on == "all" else "parts")
@@ -272,7 +273,7 @@ def gids_of_result(result: Result, graph: Graph) -> np.ndarray:
 def gids_of(graph: Graph, variable: t.Variable, names: list[Any], rows: str = "same") -> np.ndarray:
     """Return global ids by the names of vertices (collective); ``gl.NOBODY`` and None name no vertex.
 
-    Nor does -1 where no id is negative: results show it where there is no vertex.
+    Nor does -1 if no id is negative: results show it for no vertex.
     """
     kinds = {side.kind for side in getattr(graph.ids, "sides", (graph.ids,))}
 

@@ -1,7 +1,7 @@
 """Fields that are looked up by id: before apply each active master gets the value of the vertex it names.
 
-A master on this rank is read at once. The others are asked for, each once a superstep, however many vertices
-name it: the ids go to the ranks that have the masters, and the values come back.
+A master on this rank is read at once. Others are requested, each once per superstep, however many vertices
+name it: the ids go to the ranks with the masters, and the values come back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`Mirrors`: which mirrors need which field, and the sending of the masters' values to them.
 
-A mirror needs a field where a method reads it at the mirror's edges. When a superstep sends what changed is
-in `sync/step` and `stale/step`; the asynchronous engine sends by `asynchronous/make_machine`.
+A mirror needs a field where a method reads it at the mirror's edges. `sync/step` and `stale/step` say when a
+superstep sends changes; the asynchronous engine sends by `asynchronous/make_machine`.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from gaslab.engine.state import RunState
 from gaslab.program import ALL, IN, OUT
 from gaslab.replication.exchange import Exchange, Section
 
-ITSELF = "{} reads it of the vertex itself"  # what gather or scatter needs a field on mirrors for
+ITSELF = "{} reads it of the vertex itself"  # why gather or scatter needs a field on mirrors
 
 
 class Mirrors:
-    """Brings the fields of one phase from masters to mirrors, on one rank."""
+    """Sends the fields of one phase from masters to mirrors, on one rank."""
 
     def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         self.executor, self.state, self.exchange, self.tree = executor, state, exchange, state.tree
         view, tree = executor.view, state.tree
         self._roles = field_roles(tree, view.gather_edges, view.scatter_edges)
         sends = "scatter" in tree.functions or bool(tree.signals())
-        self._scatter: int = view.scatter_edges if sends else 0  # which mirrors hear which vertices scatter
+        self._scatter: int = view.scatter_edges if sends else 0  # mirrors told which vertices scatter
         self._seldom = seldom_read(tree, view.gather_edges, view.scatter_edges)
         self._renewed = renewed(tree, view.gather_edges, view.scatter_edges)
         self._changes = self._field_changes()
-        self._alone = exchange.comm.size == 1  # a rank without mirrors, here and elsewhere
+        self._alone = exchange.comm.size == 1  # no mirrors, here or elsewhere
 
     def _field_changes(self) -> dict[str, int]:
         """Return the fields that a superstep may change, with the role of mirrors that get the new values."""
@@ -54,9 +54,9 @@ class Mirrors:
             self.state.stale((name,), role)
 
     def refresh(self, all_fields: bool = False) -> None:
-        """Send the mirrors the fields of which they do not have the masters' values (collective).
+        """Send the mirrors the fields whose values there are out of date (collective).
 
-        Fields that are seldom read wait for `refresh_seldom`; those that are `renewed`, for `spread`.
+        Seldom-read fields wait for `refresh_seldom`; `renewed` fields, for `spread`.
         """
         if all_fields:
             self._refresh(self._roles)
@@ -65,7 +65,7 @@ class Mirrors:
             self._refresh(name for name in awaited if self._is_stale(name))
 
     def refresh_seldom(self) -> None:
-        """Do the same for the fields that only aggregators read that are not due in every superstep."""
+        """Do the same for fields read only by aggregators that are not due in every superstep."""
         self._refresh(filter(self._is_stale, self._seldom))
 
     def _is_stale(self, name: str) -> bool:
@@ -81,7 +81,7 @@ class Mirrors:
     def send(self, names: frozenset[str], active: np.ndarray | None) -> None:
         """Send these fields of active masters (flags; None is all) to the mirrors (collective).
 
-        Those that are seldom read wait for `refresh_seldom`.
+        Seldom-read fields wait for `refresh_seldom`.
         """
         self.exchange.spread(self.sections(names - self._seldom), active).end()
         self.state.stale(names & self._seldom, 0)
@@ -95,9 +95,9 @@ class Mirrors:
         return [Section(role, tuple(fields)) for role, fields in sorted(by_role.items())]
 
     def applied(self, kept: frozenset[str] = frozenset()) -> tuple[list[Section], int]:
-        """Return the sections of fields that apply changes, and the role of the mirrors that scatter.
+        """Return the sections of fields that apply changes, and the role of mirrors that scatter.
 
-        The fields *kept* are not among them.
+        The fields *kept* are left out.
         """
         sections, ways = self.sections(self.tree.writes("apply") - kept), self.state.scatter_way
         if ways is not None:
@@ -107,7 +107,7 @@ class Mirrors:
 
     @property
     def spread_always(self) -> tuple[int, frozenset[str]]:
-        """The role of all mirrors to which a superstep spreads, and the fields that it does."""
+        """The role of all mirrors to which a superstep spreads, and the fields that it spreads."""
         names = frozenset(name for name in self.tree.writes("apply") - self._seldom if self._roles[name])
         role = self._scatter
         for name in names:
@@ -115,7 +115,7 @@ class Mirrors:
         return role, names
 
     def choose_directions(self, frontier: Frontier) -> None:
-        """Let active masters choose their directions of scatter, where `scatter_edges` is a method."""
+        """Let active masters choose their directions of scatter, if `scatter_edges` is a method."""
         if self.state.scatter_way is not None:
             self.executor.choose("scatter_edges", frontier.ids, self.state.scatter_way)
 
@@ -157,14 +157,14 @@ def reasons(tree: Tree, gather: int, scatter: int) -> Iterator[tuple[str, int, s
 
 
 def seldom_read(tree: Tree, gather: int, scatter: int) -> frozenset[str]:
-    """Return the fields that mirrors need for nothing but aggregators that are not due in every superstep."""
+    """Return the fields that mirrors need only for aggregators that are not due in every superstep."""
     often = replace(tree, aggregators=tuple(a for a in tree.aggregators if not a.seldom))
     read, soon = ({name for name, _, _ in reasons(one, gather, scatter)} for one in (tree, often))
     return frozenset(read - soon)
 
 
 def renewed(tree: Tree, gather: int, scatter: int) -> frozenset[str]:
-    """Return the fields of apply that mirrors need for nothing but scatter of the vertex itself.
+    """Return the fields of apply that mirrors need only for the vertex's own scatter.
 
     A vertex that scatters has applied in the same superstep, which has sent its value to the mirrors.
     """

@@ -1,4 +1,4 @@
-"""`Aggregation`: the aggregators of a phase, computed on this rank and combined with those of the others."""
+"""`Aggregation`: a phase's aggregators, computed on this rank and combined with the other ranks'."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Aggregation:
             self.combine(self.executor.agree(self.aggregates.collected(self.executor.merged)))
 
     def over_masters(self) -> None:
-        """Compute the aggregators that apply adds up where every vertex runs, in a sweep of their own."""
+        """Compute in a separate sweep the aggregators that apply adds up if every vertex runs."""
         if self.tree.in_apply:
             self.executor.over_masters("gl_aggregate", aggregate=True)
 
     def run_own_sweeps(self, after_scatter: bool = False) -> None:
-        """Compute the due aggregators of this moment that have a sweep of their own (collective)."""
+        """Compute the aggregators now due that have their own sweep (collective)."""
         if not self.tree.aggregators:
             return
         with self.observe.stage("aggregate"):
@@ -71,4 +71,4 @@ class Aggregation:
         row = self.executor.alike(lambda: aggregates.combined(table, self.executor.merged))
         combined = aggregates.final(row, state.aggregate_row, state)
         state.aggregates = aggregates.values(combined)
-        state.aggregate_row[: combined.size] = combined  # which the view has too
+        state.aggregate_row[: combined.size] = combined  # also in the view

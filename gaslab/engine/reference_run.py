@@ -46,8 +46,8 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
     ids = _ids(graph)
     trace = options.trace
     chosen = None if trace is None else [ids[g] for g in graph.ids.find(trace).tolist()]
-    # Ids that are neither integers nor strings have no order of their own, and an id may be on both sides
-    # of a bipartite graph: then the program sees their positions, as a compiled one always does.
+    # Ids that are neither integers nor strings have no natural order, and an id may be on both sides of a
+    # bipartite graph: then the program sees positions, as a compiled one always does.
     named: _Named | None = None
     if graph.ids.kind == "object" or graph.ids.num_left is not None:
         named = _Named(graph)
@@ -56,7 +56,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
 
     masters = local.gid[: local.num_masters]
     src, dst = (_on_root(graph, part) for part in graph.edges())
-    in_order = np.lexsort((dst, src))  # parallel edges as they stand: the same order on any ranks
+    in_order = np.lexsort((dst, src))  # parallel edges keep their order: the same on any ranks
     src, dst = src[in_order], dst[in_order]
     edge_values = [
         objects(edge_lists.on_root(graph, values))[in_order]
@@ -130,7 +130,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
             vertices[v.name] = objects(values)  # in the user's ids
             continue
         if v.storage == "id":
-            # Min and Max over no vertex are no vertex; in a result that is a value outside all ids.
+            # Min and Max over no vertices are no vertex; in a result, a value outside all ids.
             flat = np.array(values, object).reshape(-1).tolist()
             values = [position.get(x, x if isinstance(x, int) else OUTSIDE) for x in flat]
         vertices[v.name] = np.array(values, dtype_of(v.storage)).reshape(-1, *v.shape)
@@ -171,7 +171,7 @@ def reference_run(program: VertexProgram, graph: Graph, options: Options) -> Res
 
 
 class _Named:
-    """The user's names of vertices that the program sees by their positions."""
+    """The user's names of vertices that the program sees as positions."""
 
     def __init__(self, graph: Graph) -> None:
         every = np.arange(graph.num_vertices, dtype=np.int64)
@@ -180,12 +180,12 @@ class _Named:
         self._outside = OUTSIDE if integers else None
 
     def row(self, positions: list[Any]) -> list[Any]:
-        """Return a list of ids as a result has it."""
+        """Return a list of ids as in a result."""
         inside = range(len(self.marked))
         return [self.marked[x] if x in inside else self._outside for x in positions]
 
     def value(self, combiner: Combiner, value: Any) -> Any:
-        """Return what an aggregator gave, with the user's ids."""
+        """Return an aggregator's value with the user's ids."""
         if not isinstance(combiner, RecordCombiner):
             return self.marked[value] if combiner.type == "id" and value is not None else value
         kinds = {part.name: part.combiner for part in combiner.parts}
@@ -208,7 +208,7 @@ def _ids(graph: Graph) -> list[Any]:
 
 
 def _lists_on_root(graph: Graph, tree: Tree, name: str, lists: InitialLists, ids: list[Any]) -> np.ndarray:
-    """Return all ranks' initial lists of a field on rank 0, as the program sees them."""
+    """Return on rank 0 all ranks' initial lists of a field, as the program sees them."""
     storage = next(v.storage for v in tree.vertex_fields if v.name == name)
     values = _on_root(graph, lists.values).tolist()
     if element_storage(storage) == "id32":

@@ -1,8 +1,7 @@
 """Signals by global id: to a replica here as to a neighbour, else as a remote signal to the master's rank.
 
-A signal to a replica here is combined into it at once, so that a mirror combines messages before they are
-sent. Only signals to vertices without a replica here wait in the threads' outboxes until the superstep's
-signals are sent.
+A signal to a replica here is combined at once, so a mirror combines messages before sending. Only signals to
+vertices without a replica here wait in the threads' outboxes until the superstep's signals are sent.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Outbox:
     def add(self, to: int, priority: int | None, message: Any) -> None:
         """Add the signal of an interpreted program; without a *message* it has the identity.
 
-        Where messages are collected, a signal without one is to ``-1 - to``.
+        If messages are collected, a signal without one goes to ``-1 - to``.
         """
         signal = np.zeros(1, self.dtype)
         combiner = self._combiner
@@ -69,7 +68,7 @@ class Outbox:
 
 
 class RemoteSignals:
-    """Lets one program signal by global id, on one rank."""
+    """Signals by global id for one program, on one rank."""
 
     def __init__(self, executor: Executor, state: RunState, exchange: Exchange) -> None:
         self.executor, self.state, self.exchange = executor, state, exchange
@@ -90,7 +89,7 @@ class RemoteSignals:
         return {p: part.view(np.uint8) for p, part in enumerate(parts) if p != self.exchange.comm.rank}
 
     def send(self, packed: Packed) -> Pending:
-        """Begin to send the packed remote signals."""
+        """Start sending the packed remote signals."""
         return Pending() if self._outbox is None else self.exchange.remote_signals(packed)
 
     def receive(self, received: Packed) -> None:
@@ -104,6 +103,6 @@ class RemoteSignals:
                 np.minimum.at(state.priority, masters, signals["priority"])
             if state.message is None:
                 frontier.signal(state.signalled, state.signal_blocks, masters)
-            elif signals.size:  # several may be for one vertex, so that one thread combines them
+            elif signals.size:  # several may be for one vertex, so one thread combines them
                 incoming = np.ascontiguousarray(signals["message"])
                 executor.over("gl_combine_messages", masters, threads=1, incoming=incoming)

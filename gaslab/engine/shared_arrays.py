@@ -17,10 +17,10 @@ from gaslab.program import VertexProgram
 
 
 def bind_arrays(trees: Iterable[Tree], program: VertexProgram, comm: Comm) -> list[list[np.ndarray]]:
-    """Return the arrays of each phase, in the tree's order and their storage types, only read (collective).
+    """Return each phase's arrays, read-only, in the tree's order and their storage types (collective).
 
-    Those that are no parameters are copied: what the user changes meanwhile counts in the next run. Raises
-    UsageError where ranks have different ones, or where one has values that its type does not hold.
+    Arrays that are not parameters are copied: later changes by the user count in the next run. Raises
+    UsageError if ranks have different ones, or if one has values that its type cannot hold.
     """
     trees, known = list(trees), dict[Any, np.ndarray]()
     _compare(trees, comm)
@@ -30,7 +30,7 @@ def bind_arrays(trees: Iterable[Tree], program: VertexProgram, comm: Comm) -> li
 def _array(
     tree: Tree, k: int, variable: Variable, program: VertexProgram, known: dict[Any, np.ndarray]
 ) -> np.ndarray:
-    if k not in tree.outside:  # ranks have compared these with the call
+    if k not in tree.outside:  # ranks compared these with the call
         return np.ascontiguousarray(program.parameters()[variable.name], dtype_of(variable.storage))
     key = id(tree.outside[k]), variable.storage
     if key not in known:
@@ -39,7 +39,7 @@ def _array(
 
 
 def _copied(tree: Tree, variable: Variable, value: np.ndarray) -> np.ndarray:
-    """Return a read-only copy of an array of the user's; raises UsageError where it has become another."""
+    """Return a read-only copy of a user's array; raises UsageError if it no longer fits the program."""
     what = f"{tree.name} reads the array {variable.name!r}"
     if value.shape != variable.shape:
         raise UsageError(
@@ -48,13 +48,13 @@ def _copied(tree: Tree, variable: Variable, value: np.ndarray) -> np.ndarray:
         )
     made = np.array(converted(value, variable, variable.name), order="C")
     if made.dtype.kind == "f" and np.any(np.isinf(made) & np.isfinite(value)):
-        raise UsageError(f"{what}, which has values that {variable.storage} does not hold; scale it")
+        raise UsageError(f"{what}, which has values that {variable.storage} cannot hold; scale it")
     made.setflags(write=False)
     return made
 
 
 def _compare(trees: list[Tree], comm: Comm) -> None:
-    """Raise UsageError where the content of an array is not the same on all ranks (collective)."""
+    """Raise UsageError if an array's content is not the same on all ranks (collective)."""
     arrays = [(tree, tree.shared[k], value) for tree in trees for k, value in sorted(tree.outside.items())]
     if comm.size == 1 or not arrays:
         return

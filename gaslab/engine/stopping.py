@@ -1,4 +1,4 @@
-"""When a phase of a run ends: done(), an empty frontier, its number of supersteps, limit or timeout."""
+"""When a run's phase ends: done(), an empty frontier, its number of supersteps, limit or timeout."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Progress:
 
 
 class Stopping:
-    """Decides, on rank 0 for all, whether another superstep of a phase runs."""
+    """Decides, on rank 0 for all ranks, whether another superstep of a phase runs."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Stopping:
         return bool({"visit", "gather", "apply", "scatter"} & self.tree.functions.keys())
 
     def done(self, raise_any: Callable[[], None], state: RunState, ran: int) -> bool:
-        """Return whether the phase is over after *ran* supersteps of it in a row (collective)."""
+        """Return whether the phase is over after *ran* of its supersteps in a row (collective)."""
         if ran == self._most:
             return True
         if (self._done is None or not ran) and self.cancellation.timeout is None:
@@ -75,7 +75,7 @@ class Stopping:
         return bool(over)
 
     def unasked(self, state: RunState, ran: int) -> int:
-        """Return how many supersteps may run in a row without a decision between them."""
+        """Return how many supersteps may run in a row without a decision."""
         if self._done is not None:
             return 0
         limits = [state.superstep + 256]
@@ -84,7 +84,7 @@ class Stopping:
         return min(limits) - state.superstep
 
     def limited(self, state: RunState) -> bool:
-        """Return whether the run may have no further superstep."""
+        """Return whether the run has reached its last superstep."""
         return self.limit is not None and state.superstep >= self.limit
 
     def _look(self, state: RunState, ran: int) -> tuple[bool, bool]:
@@ -100,7 +100,7 @@ def ask(
     state: RunState,
     cancellation: Cancellation | None,
 ) -> bool:
-    """Return the answer of a user's ``done``, which one rank may ask for all; *cancellation* may end it."""
+    """Return the answer of a user's ``done``; one rank may ask for all, and *cancellation* may end it."""
 
     def says() -> bool:
         return bool(done(Progress(program, graph, state)))

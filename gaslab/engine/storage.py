@@ -21,13 +21,13 @@ def dtype_of(storage: str) -> np.dtype:
 
 
 def new_rows(room: np.ndarray, storage: str, grows: bool = False) -> Rows:
-    """Return empty rows of elements of a storage type, with room for so many each at least."""
+    """Return empty rows of a storage type's elements, with room for at least this many each."""
     kind = GrowingRows if grows else Rows
     return kind(room, dtype_of(storage), of_ids=storage == "id32")
 
 
 def limits_of(dtype: np.dtype) -> tuple[int, int]:
-    """Return the least and the largest value that the language stores in an integer dtype.
+    """Return the smallest and the largest value that the language stores in an integer dtype.
 
     >>> limits_of(np.dtype("uint8")), limits_of(np.dtype("uint64")) == (0, 2**63 - 1)
     ((0, 255), True)

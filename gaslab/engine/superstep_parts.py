@@ -1,4 +1,4 @@
-"""`Parts`: the parts of which every engine composes its superstep."""
+"""`Parts`: the parts from which every engine composes its superstep."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Parts:
     activation: Activation
     mirrors: Mirrors
     aggregation: Aggregation
-    delivery: Delivery | None  # of signals, where the phase has any
-    additive: Additive | None  # of contributions to fields, where it has any
+    delivery: Delivery | None  # of signals, if the phase has any
+    additive: Additive | None  # of contributions to fields, if it has any
 
     @classmethod
     def create(cls, executor: Executor, state: RunState, exchange: Exchange) -> Parts:
@@ -61,6 +61,6 @@ class Parts:
             executor.observe.initial_aggregates = state.named_aggregates()
 
     def initial_frontier(self) -> np.ndarray:
-        """Return this rank's masters (ascending int32) that begin (collective)."""
+        """Return this rank's masters (ascending int32) that start (collective)."""
         ids = self.activation.activate().ids
         return np.arange(self.executor.local.num_masters, dtype=np.int32) if ids is None else ids

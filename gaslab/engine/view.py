@@ -1,4 +1,4 @@
-"""Makes the `View`, through which a program's functions read and write the graph and the run's state."""
+"""Makes the `View`, through which a program's functions access the graph and the run's state."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def make_view(
 
 
 def note_begin(view: phase_runner.View, state: RunState) -> None:
-    """Write the superstep at which the phase began behind the parameters, for ``self.phase_step``."""
+    """Write the phase's first superstep after the parameters, for ``self.phase_step``."""
     view.param[-1] = state.entered
 
 
 def walks_out_rows(tree: Tree, graph: Graph) -> bool:
-    """Return whether a program needs the edges by source too, `LocalGraph.out`."""
+    """Return whether a program also needs the edges by source, `LocalGraph.out`."""
     gather, scatter = _directions(tree, graph)
     return bool(gather & 2 or scatter)
 
@@ -63,7 +63,7 @@ def _directions(tree: Tree, graph: Graph) -> tuple[int, int]:
 
 
 def set_by_source(view: phase_runner.View, state: RunState, local: LocalGraph) -> None:
-    """Set the view's edge fields that gather or scatter reads along out-rows, in the order of out-edges."""
+    """Set the view's edge fields that gather or scatter reads along out-rows, in out-edge order."""
     walks = {"gather": view.gather_edges & 2, "scatter": view.scatter_edges}
     again = by_source(state.tree, *(phase for phase, edges in walks.items() if edges))
     view.edge_by_source = [

@@ -1,4 +1,4 @@
-"""Edge columns that a graph does not have: the error for one that is named, the warning of a default."""
+"""Edge columns missing from a graph: the error for a named one, the warning for a default."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 from gaslab.errors import UsageError, nearest, warn_user
 
-if TYPE_CHECKING:  # the built-in programs are compiled where there is no numpy
+if TYPE_CHECKING:  # the built-in programs are compiled without numpy
     from gaslab.graph.stored import StoredGraph
 
 
 def no_edge_column(graph: StoredGraph, name: str, hint: str = "") -> UsageError:
-    """Return the error for an edge column that is named and not there; *hint* ends the message."""
+    """Return the error for a named but missing edge column; *hint* ends the message."""
     return UsageError(f"the graph has no edge column {name!r}{why_absent(graph, name)}{hint}")
 
 
 def why_absent(graph: StoredGraph, name: str) -> str:
-    """Return what a message says of a column that is not there: why it was left out, or the nearest name."""
+    """Return a message's text about a missing column: why it was left out, or the nearest name."""
     if name in graph.left_out:
         return f": it was left out of the input ({graph.left_out[name]}); make it numbers on every edge"
     return nearest(name, graph.edge_columns)
 
 
 def warn_of_default(graph: StoredGraph, name: str, instead: str) -> None:
-    """Warn that a default takes the place of a column which the input has, or has almost (collective).
+    """Warn that a default replaces a column which the input has, or nearly has (collective).
 
-    *instead* says what holds now. Nothing is said where the input has no such column.
+    *instead* describes the default. There is no warning if the input has no such column.
     """
     alike = [one for one in graph.edge_columns if one.casefold() == name.casefold()]
     if name in graph.left_out or alike:

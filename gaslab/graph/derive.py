@@ -1,4 +1,4 @@
-"""Graphs made of a graph: some of its vertices and edges, reversed, without direction."""
+"""Graphs made from a graph: some of its vertices and edges, reversed, without direction."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def subgraph(graph: StoredGraph, kept: np.ndarray, edges: np.ndarray | None) -> 
 
 
 def reverse(graph: StoredGraph) -> tuple[EdgeList, VertexData]:
-    """Return every edge turned round."""
+    """Return every edge reversed."""
     src, dst = graph.edges()
     return _made(graph, dst, src, graph.edge_columns, graph.directed, "the reverse of"), vertex_data(graph)
 
 
 def to_undirected(graph: StoredGraph, parallel: str) -> tuple[EdgeList, VertexData]:
-    """Return every edge without its direction; with ``parallel="first"`` one edge for two ends."""
+    """Return every edge without its direction; with ``parallel="first"`` one edge per pair of ends."""
     src, dst = graph.edges()
     low, high = np.minimum(src, dst), np.maximum(src, dst)
     columns = graph.edge_columns
@@ -74,7 +74,7 @@ def to_undirected(graph: StoredGraph, parallel: str) -> tuple[EdgeList, VertexDa
 
 
 def repeated(graph: StoredGraph, column: str) -> tuple[EdgeList, VertexData]:
-    """Return every edge as often as an edge column says; UsageError where it has no counts."""
+    """Return every edge repeated by an edge column; UsageError if the column does not hold counts."""
     counts = _counts(graph, column)
     src, dst = (np.repeat(end, counts) for end in graph.edges())
     columns = {name: _repeat(values, counts) for name, values in graph.edge_columns.items()}
@@ -82,21 +82,21 @@ def repeated(graph: StoredGraph, column: str) -> tuple[EdgeList, VertexData]:
 
 
 def _repeat(values: Any, counts: np.ndarray) -> Any:
-    """Return the rows of a column, which may be vectors or lists, each so many times."""
+    """Return the rows of a column, which may be vectors or lists, repeated."""
     if isinstance(values, np.ndarray):
         return np.repeat(values, counts, axis=0)
     return values[np.repeat(np.arange(counts.size), counts)]
 
 
 def _repeated_bytes(values: Any, counts: np.ndarray) -> int:
-    """Return the bytes of what `_repeat` makes."""
+    """Return the bytes of `_repeat`'s result."""
     if isinstance(values, np.ndarray):
         return int(counts.sum()) * values.itemsize * int(math.prod(values.shape[1:]))
     return int((counts * values.lengths).sum()) * int(values.dtype.itemsize)
 
 
 def _counts(graph: StoredGraph, column: str) -> np.ndarray:
-    """Return the counts in an edge column; raises UsageError where they are none, or too large."""
+    """Return the counts in an edge column; raises UsageError if they are not counts, or too large."""
     if column not in graph.edge_columns:
         raise no_edge_column(graph, column)
     values = graph.edge_columns[column]

@@ -1,4 +1,4 @@
-"""What a graph holds: every rank's part of it, its columns, and the properties of the whole."""
+"""The data of a graph: every rank's part, its columns, and the properties of the whole."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class StoredGraph:
         vertex_columns: dict[str, np.ndarray] | None = None,
         strategy_chosen_by: str | None = None,
     ) -> None:
-        """Put a graph together from what `from_edge_list` built (collective)."""
+        """Assemble a graph from the parts built by `from_edge_list` (collective)."""
         self.comm = comm
         self.directed = edges.directed
         self.num_vertices = edges.num_vertices
@@ -107,10 +107,10 @@ class StoredGraph:
         return [self.fingerprint, self.strategy, self.num_vertices, self.num_edges, self.directed, *columns]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what pickle takes; UsageError on several ranks, each of which has a part of the graph."""
+        """Return the state for pickle; UsageError on several ranks, each of which has a part of the graph."""
         if self.comm.size > 1:
             raise UsageError(
-                f"a graph on {self.comm.size} ranks cannot be pickled or copied deeply, since each has a "
+                f"a graph on {self.comm.size} ranks cannot be pickled or deep-copied, since each has a "
                 "part of it; graph.save(DIR) writes it for gaslab.load_graph(DIR)"
             )
         return vars(self)
@@ -126,7 +126,7 @@ class StoredGraph:
 
     @property
     def num_left(self) -> int:
-        need_sides(self.ids, "num_left is asked for")
+        need_sides(self.ids, "num_left was read")
         return int(self.ids.num_left or 0)
 
     @property
@@ -195,7 +195,7 @@ class StoredGraph:
             raise UsageError(f"edge column {name!r} has {values.kind}; a number for each edge is needed")
         low, high = self.bounds_here(name)
         bad = np.zeros(0, np.int64)
-        if not low >= minimum or (finite and not math.isfinite(low + high)):  # nan is neither
+        if not low >= minimum or (finite and not math.isfinite(low + high)):  # false for nan
             bad = np.flatnonzero(~(values >= minimum) | (np.isinf(values) if finite else False))
         found = self.first_edge((int(bad[0]), values[bad[0]].item()) if bad.size else None)
         if found is not None:
@@ -217,7 +217,7 @@ class StoredGraph:
 
     @collective(exempt=("found",))
     def first_edge(self, found: tuple[int, Any] | None) -> tuple[str, Any] | None:
-        """Return, on every rank, the edge that the first rank found, as text, and what it found (collective).
+        """Return on every rank the edge that the first rank found, as text, and its finding (collective).
 
         *found* is a slot and any value, or None if this rank found nothing.
         """

@@ -1,7 +1,7 @@
 """Plain functions of vertices and edges, compiled and run over the whole graph.
 
-The values that a function reads are one array each, in the order of the masters or of the edge slots;
-then its program (`compiler.frontend.functions`) runs over the rows of these arrays as it would over vertices.
+Each value that a function reads is an array, in the order of the masters or of the edge slots; its program
+(`compiler.frontend.functions`) runs over the rows of these arrays as it would over vertices.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from gaslab.parallel import launch
 from gaslab.ragged import RaggedColumn
 from gaslab.replication.transfer import to_mirrors
 
-BLOCK = 4096  # rows a thread takes at a time
+BLOCK = 4096  # rows per thread at a time
 REDUCE = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
 def of_vertices(graph: StoredGraph, function: Any, name: str = "function") -> np.ndarray:
-    """Return what *function* gives for every master here (collective); errors call it *name*."""
+    """Return the values of *function* for every master here (collective); errors call it *name*."""
     _check(name, function, "vertex")
     masters = slice(graph.local.num_masters)
 
@@ -41,7 +41,7 @@ def of_vertices(graph: StoredGraph, function: Any, name: str = "function") -> np
 
 
 def of_edges(graph: StoredGraph, function: Any, name: str = "function") -> np.ndarray:
-    """Return what *function* of (source, edge, target) gives for every edge slot here (collective)."""
+    """Return the values of *function* of (source, edge, target) for every edge slot here (collective)."""
     _check(name, function, "edge")
     local = graph.local
     ends = {"v": local.in_neighbor, "nbr": local.targets()}
@@ -102,7 +102,7 @@ def _evaluate(graph: StoredGraph, function: Any, kind: str, count: int, values: 
 def _sweep(
     graph: StoredGraph, compiled: Compiled, arrays: list[np.ndarray], count: int, cancellation: Cancellation
 ) -> Any:
-    """Run ``apply`` over *count* rows of *arrays*, its fields; return the fault, if any. Ctrl-C is one."""
+    """Run ``apply`` over *count* rows of *arrays*, its fields; return the fault, if any, including Ctrl-C."""
     view = phase_runner.View()
     view.stop = cancellation.stop
     view.num_vertices, view.num_edges, view.superstep = graph.num_vertices, graph.num_edges, 0
@@ -119,13 +119,13 @@ def _sweep(
     else:
         threads = launch.threads_per_rank(graph.comm.local_ranks)
         fault = phase_runner.run(view, compiled.library.function("gl_apply"), blocks, None, None, threads)
-    if fault is not None and fault[2] < 0:  # seen between two blocks
+    if fault is not None and fault[2] < 0:  # noticed between two blocks
         return (*fault[:2], compiled.tree.functions["apply"].site)
     return fault
 
 
 def reduced(graph: StoredGraph, values: np.ndarray, op: str) -> Any:
-    """Return the sum, the least or the largest of all ranks' values, None of no values (collective)."""
+    """Return the sum, minimum or maximum of all ranks' values, None without values (collective)."""
     if op == "sum" and values.dtype == bool:
         values = values.astype(np.int64)
     here = REDUCE[op].reduce(values) if values.size or op == "sum" else None
@@ -134,7 +134,7 @@ def reduced(graph: StoredGraph, values: np.ndarray, op: str) -> Any:
 
 
 def folded(graph: StoredGraph, values: np.ndarray, merge: Any) -> Any:
-    """Return all ranks' values joined by *merge*, pair by pair, None of no values (collective)."""
+    """Return all ranks' values merged by *merge*, pair by pair, None without values (collective)."""
     _check("merge", merge, "merge")
     kind = {"f": "float", "i": "int", "b": "bool"}[values.dtype.kind]
     tree, _, result = parse_function(merge, "merge", {}, {}, kind)

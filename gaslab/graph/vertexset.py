@@ -49,7 +49,7 @@ class VertexSet:
     @classmethod
     @collective()
     def of_ids(cls, graph: StoredGraph, user_ids: Any) -> VertexSet:
-        """Return the set of the named vertices, which are the same on every rank (collective)."""
+        """Return the set of the named vertices, the same on every rank (collective)."""
         gids = graph.ids.find(list(user_ids) if isinstance(user_ids, (set, frozenset)) else user_ids)
         masters = graph.local.gid[: graph.local.num_masters]
         return cls(graph, np.isin(masters, gids))

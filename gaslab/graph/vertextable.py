@@ -97,7 +97,7 @@ def joined(
         ids = [one for part, _ in parts for one in part]
         columns = {name: np.concatenate([part[name] for _, part in parts]) for name in columns}
     else:
-        share(comm, lambda: {"id": object_array(ids), **columns}, "same")  # only to check that they are
+        share(comm, lambda: {"id": object_array(ids), **columns}, "same")  # only to check that they exist
     gids = graph.ids.locate(list(ids))
     order = np.argsort(gids, kind="stable")
     twice = np.flatnonzero((np.diff(gids[order]) == 0) & (gids[order][1:] >= 0))
@@ -117,7 +117,7 @@ def _numbers_of(
 ) -> tuple[list[Any], dict[str, np.ndarray]]:
     """Return the ids, and the columns that hold numbers or were *chosen* (collective).
 
-    Others are left out, of which the log has a line.
+    Others are left out, with a line in the log.
     """
     ids, known = comm.attempt(lambda: _split(table, chosen) if here else ([], {}))
     needed = known if chosen is not None else ("side",)
@@ -176,7 +176,7 @@ def _split(table: Any, chosen: Sequence[str] | None) -> tuple[list[Any], dict[st
 
 
 def _named(ids: VertexIds, words: list[Any], columns: dict[str, np.ndarray], texts: bool) -> list[Any]:
-    """Return ids from a file's text, and on their sides where the table says them (which is taken out)."""
+    """Return ids from a file's text, on their sides if the table has a column of sides (which is removed)."""
     sides = columns.pop("side") if ids.num_left is not None and "side" in columns else None
     if texts:
         if sides is not None:
@@ -195,15 +195,15 @@ def _some_missing(graph: StoredGraph, missing: np.ndarray, default: Any) -> bool
     name = graph.ids.named([first])[0]
     raise InputError(
         f"the table has no row for {count} of {graph.num_vertices} vertices, such as {name}; add them, or "
-        "say default="
+        "pass default="
     )
 
 
 def _filled(name: str, values: np.ndarray, row: np.ndarray, found: np.ndarray, default: Any) -> np.ndarray:
     if isinstance(default, Mapping) and name not in default:
-        raise UsageError(f"default= says nothing of column {name!r}")
+        raise UsageError(f"default= has no value for column {name!r}")
     value = default[name] if isinstance(default, Mapping) else default
-    kind = np.asarray(value).dtype  # alone where there are no rows, which have no type of their own
+    kind = np.asarray(value).dtype  # alone without rows, which would have no type
     shape = (found.size, *values.shape[1:])
     answer = np.full(shape, value, np.result_type(values.dtype, kind) if values.size else kind)
     answer[found] = values[row[found]]

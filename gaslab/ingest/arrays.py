@@ -45,37 +45,38 @@ def edges_from_arrays(
 
     Parameters
     ----------
-    src, dst : sequences of one length
-        User ids of the ends. All ids together are integers of 64 bits, or strings (neither empty nor with a
-        NUL), or else hashable objects of any kinds, which are equal to their pickled copies. Every rank
-        keeps objects. They are numbered in the order of their values where they have one, such as tuples
-        of integers; else in the order of *vertices*, then of the edges.
+    src, dst : sequences of equal length
+        User ids of the ends. All ids are 64-bit integers, or all are strings (neither empty nor with a NUL),
+        or they are hashable objects of any kinds that equal their pickled copies. Every rank keeps objects.
+        They are numbered by value if their values have an order, such as tuples of integers; else in the
+        order of *vertices*, then of the edges.
     comm : Comm, optional
         The ranks; all of them by default.
     columns : dict of str to sequence, optional
         Edge fields, as long as *src*: bools, integers (kept as int64) or reals (as float64, no NaN), or
-        rows of them, of one shape or lists of any length.
+        rows of them, of one shape, or lists of any length.
     vertices : sequence of ids, optional
-        Further vertices, with or without edges; of a bipartite graph a pair of such, left and right.
+        Further vertices, with or without edges; for a bipartite graph a pair, left and right.
     rows : {"same", "parts", "root"}
-        Every rank passes the same rows, of which each takes its slice (checked by samples); or each
-        its own part; or rank 0 all and the others anything.
+        Every rank passes the same rows and takes its slice (checked by samples); or each its own part; or
+        rank 0 all and the others anything.
     directed : bool
     bipartite : bool
-        The ids of *src* and of *dst* are of two kinds: 7 on the left is another vertex than 7 on the right.
+        The ids of *src* and of *dst* are of two kinds: 7 on the left and 7 on the right are different
+        vertices.
     drop_duplicates, drop_self_loops : bool
-        Leave out all but the first of the edges with the same ends (in any order where edges have no
-        direction); drop edges from a vertex to itself. Their vertices stay.
+        Keep only the first of the edges with the same ends (in any order if edges have no direction); drop
+        edges from a vertex to itself. Their vertices stay.
     threads : int, optional
     source : str
-        What to call the input in messages.
+        The input's name in messages.
 
     Raises
     ------
     InputError
-        An id or value that cannot be used, named with its position.
+        An id or value cannot be used; the error names its position.
     UsageError
-        Arrays that do not fit each other, or, with ``rows="same"``, differ between ranks.
+        Arrays do not fit each other, or, with ``rows="same"``, differ between ranks.
     """
     comm = as_comm(comm)
     arguments.mapping("columns", columns, "a mapping from name to values", optional=True)
@@ -102,7 +103,7 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
     if bipartite:
         pair = ((), ()) if vertices is None else tuple(vertices)
         if len(pair) != 2:
-            raise UsageError("of a bipartite graph, vertices= is a pair: the left ids and the right ids")
+            raise UsageError("for a bipartite graph, vertices= must be a pair: the left and the right ids")
         more = dict(zip(FURTHER, pair, strict=True))
     arrays = {name: _ids(name, ids) for name, ids in {"source": src, "target": dst, **more}.items()}
     for name, values in columns.items():
@@ -116,7 +117,7 @@ def _checked(src: Any, dst: Any, columns: Mapping[str, Any], vertices: Any, bipa
 
 
 def _ids(name: str, values: Any) -> np.ndarray:
-    """Return ids as an int64 array, or as an object array of str or of anything hashable."""
+    """Return ids as an int64 array, or as an object array of str or of any hashable objects."""
     values = plain(values, lambda at: f"{name}[{at}]")
     if not isinstance(values, np.ndarray):
         listed = list(values) if isinstance(values, Iterable) else [values]
@@ -160,7 +161,7 @@ def _no_id(name: str, at: int, value: int) -> InputError:
 
 
 def _objects(name: str, values: np.ndarray) -> np.ndarray:
-    """Check an object array; return it as int64 if all its values are integers that can be."""
+    """Check an object array; return it as int64 if all its values are integers that fit."""
     objects = values.tolist()
     types = set(map(type, objects))
     if types == {str}:
@@ -177,7 +178,7 @@ def _objects(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def _number_sides(ends: list[np.ndarray], comm: Comm, threads: int) -> tuple[list[np.ndarray], VertexIds]:
-    """As `_number`, the sources and targets each with the further vertices of their own side."""
+    """As `_number`, with sources and targets each joined by the further vertices of their side."""
     src, dst, *further = ends
     nothing = np.empty(0, np.int64)
     (left, *_), left_ids = _number([src, nothing, further[0]], comm, threads)

@@ -2,7 +2,7 @@
 
 Newman, "Bag of Words", UCI Machine Learning Repository, 2008, doi:10.24432/C5ZG6P.
 
-Three lines say how many documents, words and entries there are; each line below is an entry, ``document word
+Three lines give the numbers of documents, words and entries; each further line is an entry, ``document word
 count``. The graph is bipartite: documents 1 to D on the left, words 1 to W on the right, with or without
 entries, and an edge from the document to the word for each entry, with the column ``count``. A vocabulary
 names the words: line k of it is the id of word k.
@@ -33,9 +33,9 @@ HEAD = ("documents", "words", "entries")
 def read_bag(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read the entries of one file, each rank its own range of lines (collective).
 
-    The graph is bipartite, whatever is asked for. Raises InputError for a file that is no bag of words,
-    ends too early or has too many entries, for a line that is no entry of it, and for a vocabulary of other
-    words than it has.
+    The graph is always bipartite. Raises InputError for a file that is not a bag of words, ends too early or
+    has too many entries, for a line that is not an entry, and for a vocabulary with a different number of
+    words.
     """
     file = files[0]
     only_of_edge_lists(options, file)
@@ -43,7 +43,7 @@ def read_bag(files: Sequence[InputFile], options: Options, comm: Comm) -> Number
     documents, words = head.sizes
     left = from_one(comm, documents, f"{file.name}: ")
     number, right = right_side(options.vocabulary, words, file.name, comm)
-    largest = LARGEST_COUNT if options.counts else sys.float_info.max  # a graph takes any
+    largest = LARGEST_COUNT if options.counts else sys.float_info.max  # a graph takes any value
     found = read_entries(files, head, options, comm, lambda parsed: count_faults(parsed, largest))
     if number is not None:
         kernels.translate(found.dst, number, options.threads)

@@ -1,4 +1,4 @@
-"""Whether a graph of so many vertices and edges fits on the ranks and their machines."""
+"""Whether a graph with given numbers of vertices and edges fits the ranks and their machines."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from gaslab.parallel.comm import Comm
 from gaslab.system.memory import available_memory, human
 
 LARGEST_PART = (1 << 31) - 1  # vertices of a rank, and edges
-VERTEX_BYTES = 64  # that a graph takes for a vertex without edges, at least
-EDGE_BYTES = 16  # of the two ends of an edge, while the graph is made
-FEW = 1 << 20  # vertices or edges, for which there is room anywhere
+VERTEX_BYTES = 64  # minimum for a vertex without edges
+EDGE_BYTES = 16  # for the two ends of an edge, while the graph is made
+FEW = 1 << 20  # vertices or edges that fit anywhere
 
 
 def check_room(comm: Comm, num_vertices: int, where: str = "") -> None:

@@ -18,8 +18,8 @@ from gaslab.ingest.rows import Arrays, object_array
 from gaslab.parallel.comm import Comm
 from gaslab.ragged import RaggedColumn
 
-NUMBERS = (Real, Decimal, np.bool_)  # objects that a column can be made of, where none is missing
-WAYS_OUT = {  # by the kind of numpy's dtype: how to make numbers of it
+NUMBERS = (Real, Decimal, np.bool_)  # objects from which a column can be made, if none is missing
+WAYS_OUT = {  # by the kind of numpy's dtype: how to convert it to numbers
     "c": "take its real part or its magnitude",
     "m": "divide it by numpy.timedelta64(1, 's')",
     "M": "subtract a date and divide by numpy.timedelta64(1, 'D')",
@@ -29,7 +29,7 @@ WAYS_OUT = {  # by the kind of numpy's dtype: how to make numbers of it
 
 
 def edge_column(name: str, values: Any) -> Any:
-    """Return a column as `column_of` does, or one of lists; lists of one length are vectors."""
+    """Return a column as `column_of` does, or a column of lists; lists of equal length are vectors."""
     lists = lists_of(name, values)
     if lists is None:
         return column_of(name, values)
@@ -43,8 +43,8 @@ def edge_column(name: str, values: Any) -> Any:
 def column_of(name: str, values: Any) -> np.ndarray:
     """Return a column as bool, int64 or float64; its rows are numbers, vectors or matrices.
 
-    Objects that are numbers are converted, also those of `decimal` and `fractions`. Raises InputError for the
-    first row that is missing or no number.
+    Objects that are numbers are converted, including those of `decimal` and `fractions`. Raises InputError
+    for the first row that is missing or not a number.
     """
     values = plain(values, lambda at: f"column {name!r} at position {at}")
     column = _array(name, values)
@@ -54,7 +54,7 @@ def column_of(name: str, values: Any) -> np.ndarray:
         )
     check_integers(name, values, column)
     if not column.size and column.dtype.kind not in "biuf":
-        column = column.astype(np.int64)  # of an empty part: another rank says what its values are
+        column = column.astype(np.int64)  # of an empty part: other ranks decide its type
     if column.dtype.kind == "O":
         column = _numbers(name, column)
     if column.dtype.kind not in "biuf":
@@ -62,7 +62,7 @@ def column_of(name: str, values: Any) -> np.ndarray:
         if at is not None:
             raise InputError(f"column {name!r} at position {at[0]} is missing (NaT){WAY_OUT}")
         kind, first = column.dtype.kind, column.flat[0]
-        first = str(first) if kind in "mM" else first.item()  # numpy's own repr has its type in it
+        first = str(first) if kind in "mM" else first.item()  # numpy's own repr includes its type
         raise _no_number(name, 0, first, str(column.dtype), WAYS_OUT.get(kind))
     if column.dtype.itemsize > 8 and not np.array_equal(column.astype(np.float64), column, equal_nan=True):
         raise UsageError(f"column {name!r} is {column.dtype}, with values that float64 does not hold")
@@ -75,18 +75,18 @@ def column_of(name: str, values: Any) -> np.ndarray:
 
 
 def _array(name: str, values: Any) -> np.ndarray:
-    """Return values as an array; of a list that holds more than numbers, an array of objects."""
+    """Return values as an array; an array of objects for a list that holds more than numbers."""
     try:
         column = np.asarray(values)
     except ValueError:
         raise UsageError(f"column {name!r} has rows of several shapes; one is needed") from None
-    # numpy makes text of the 1 in [1, "a"]: which of them is no number would be lost.
+    # numpy turns the 1 in [1, "a"] into text, which would hide which one is not a number.
     mixed = column.dtype.kind in "US" and column.ndim == 1 and not isinstance(values, np.ndarray)
     return object_array(list(values)) if mixed else column
 
 
 def _numbers(name: str, column: np.ndarray) -> np.ndarray:
-    """Return an array of objects as bools, integers or reals; raises InputError for one that is none."""
+    """Return an array of objects as bools, integers or reals; raises InputError for any other object."""
     row = math.prod(column.shape[1:])
     flat = column.ravel().tolist()
     for at, one in enumerate(flat):
@@ -122,13 +122,13 @@ def _no_number(name: str, at: int, one: Any, kind: str, way_out: str | None) -> 
 
 
 def not_numbers(values: Any) -> str | None:
-    """Return what a Series holds if none of its values is a number, else None."""
+    """Return the content of a Series if none of its values is a number, else None."""
     kind = values.dtype.kind
     if kind in "biuf":
         return None
     if kind in "mMc":
         return str(values.dtype)
-    # Also categories, and the decimals of Arrow: as objects they are what they stand for.
+    # Also categories, and Arrow's decimals: as objects they become their values.
     objects = values.to_numpy(dtype=object).tolist()
     numeric = tuple(kind for kind in set(map(type, objects)) if issubclass(kind, NUMBERS))
     if numeric and any(isinstance(one, numeric) and not is_missing(one) for one in objects):
@@ -138,7 +138,7 @@ def not_numbers(values: Any) -> str | None:
 
 
 def no_numbers(values: Any) -> str | None:
-    """Return what a column holds if none of its values is a number, else None; text alone of no Series."""
+    """Return the content of a column if no value is a number, else None; without a Series only text."""
     if hasattr(values, "dtype") and hasattr(values, "isna"):
         return not_numbers(values)
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
@@ -154,7 +154,7 @@ def one_type_each(columns: Arrays, comm: Comm) -> Arrays:
     columns = {name: column for name, column in columns.items() if name not in lists}
     seen = comm.allgather({name: (column.dtype, column.size) for name, column in columns.items()})
     types = {}
-    for name in columns:  # without any values all ranks' types count
+    for name in columns:  # without any values, all ranks' types count
         of_ranks = [part[name] for part in seen]
         types[name] = [dtype for dtype, size in of_ranks if size] or [dtype for dtype, _ in of_ranks]
     rows = comm.allgather({name: column.shape[1:] for name, column in columns.items() if column.size})

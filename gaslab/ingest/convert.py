@@ -28,11 +28,11 @@ def edges_from_networkx(
 ) -> EdgeList:
     """Make edges of a NetworkX graph of any class (collective).
 
-    It is directed if *graph* is; parallel edges and isolated nodes are kept. Node objects are the
-    ids, as in `edges_from_arrays`; those that have no order of their own are in the order of the nodes.
-    An edge attribute that is a number on every edge becomes a column; the log names those that are left
-    out. One that is a number on some edges and anything else on others is an InputError, which names the
-    first of these. Of parallel edges the keys are left out, and the order is kept.
+    It is directed if *graph* is; parallel edges and isolated nodes are kept. Node objects are the ids, as in
+    `edges_from_arrays`; ids without a natural order keep the order of the nodes. An edge attribute that is a
+    number on every edge becomes a column; the log names those that are left out. An attribute that is a
+    number on some edges and something else on others is an InputError, which names the first of these.
+    Parallel edges lose their keys, but keep their order.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _in_sides(graph: Any, edges: list[Any]) -> tuple[list[Any], tuple[np.ndarray
         if side[u] == side[v]:
             raise InputError(f"the edge {u!r} -> {v!r} joins two nodes with bipartite={side[u]!r}")
         if side[u] == 1 and graph.is_directed():
-            raise InputError(f"the edge {u!r} -> {v!r} leads from right to left; turn it round")
+            raise InputError(f"the edge {u!r} -> {v!r} leads from right to left; reverse it")
         turned.append((v, u, data) if side[u] == 1 else (u, v, data))
     left, right = ([node for node, value in side.items() if value == k] for k in (0, 1))
     return turned, (object_array(left), object_array(right))
@@ -104,7 +104,7 @@ def vertices_from_networkx(
 ) -> dict[str, Any] | None:
     """Return the node attributes that are numbers on every node as a table, None if none are (collective).
 
-    The table has the nodes as ``"id"``, of a bipartite graph also ``"side"``; it is that of
+    The table has the nodes as ``"id"``, for a bipartite graph also ``"side"``; it suits
     `Graph.with_vertices`, with the same *rows*. A warning names the attributes that are left out. With
     ``rows="parts"`` all are: a node may be in several parts, with attributes in one of them.
     """
@@ -137,7 +137,7 @@ def _of_nodes(graph: Any, bipartite: bool, rows: str) -> tuple[dict[str, Any], d
 
 
 def _numbers(rows: list[dict[Any, Any]]) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Return the attributes that are numbers on every edge or node, and of the others why they are not."""
+    """Return the attributes that are numbers on every edge or node, and the reasons why others are not."""
     columns: dict[str, list[Any]] = {}
     left: dict[str, str] = {}
     for name in dict.fromkeys(name for data in rows for name in data):
@@ -156,7 +156,7 @@ def _numbers(rows: list[dict[Any, Any]]) -> tuple[dict[str, list[Any]], dict[str
 
 
 def _check_mixed(edges: list[Any], left: dict[str, str]) -> None:
-    """Raise InputError for the first edge whose attribute is there and no number, as it is on other edges."""
+    """Raise InputError for the first edge whose attribute is not a number, unlike on other edges."""
     for name in {name: None for _, _, data in edges for name in data if str(name) in left}:
         some = False
         first = None
@@ -169,13 +169,13 @@ def _check_mixed(edges: list[Any], left: dict[str, str]) -> None:
             u, v, value = first
             raise InputError(
                 f"the attribute {name!r} of the edge {u!r} -> {v!r} is {arguments.shown(value)} "
-                f"({type(value).__name__}), and of other edges a number; make it a number on all, or delete "
+                f"({type(value).__name__}), but a number on other edges; make it a number on all, or delete "
                 "it"
             )
 
 
 def _merged(comm: Comm, left: dict[str, str]) -> dict[str, str]:
-    """Return what any rank leaves out; the lowest rank's reason counts (collective)."""
+    """Return everything that any rank leaves out; the lowest rank's reason counts (collective)."""
     return {name: why for part in reversed(comm.allgather(left)) for name, why in part.items()}
 
 
@@ -286,9 +286,9 @@ def edges_from_pandas(
 
 
 def left_out(comm: Comm, columns: dict[Any, str | None], counts: bool) -> dict[str, str]:
-    """Return the columns that hold numbers on no rank, and what they hold (collective).
+    """Return the columns that hold numbers on no rank, and their content (collective).
 
-    *columns* are this rank's, with None for numbers. They do not count where it has no rows.
+    *columns* are this rank's, with None for numbers. They do not count if it has no rows.
     """
     every = comm.allgather(({str(name): what for name, what in columns.items()}, counts))
     parts = [part for part, some in every if some] or [part for part, _ in every]
@@ -304,7 +304,7 @@ def left_out(comm: Comm, columns: dict[Any, str | None], counts: bool) -> dict[s
 def _frame_columns(
     frame: Any, source: str, target: str, columns: Sequence[str] | None
 ) -> dict[Any, str | None]:
-    """Return the columns that may be edge fields: None, or what they hold if that is no numbers."""
+    """Return the columns that may be edge fields: None, or their content if not numbers."""
     if isinstance(frame, type) or not hasattr(frame, "columns") or not hasattr(frame, "iloc"):
         raise arguments.wrong("frame", frame, f"a data frame is needed, not {type(frame).__name__}")
     known = list(frame.columns)
@@ -323,7 +323,7 @@ def _frame_columns(
 
 
 def frame_columns(frame: Any) -> dict[str, Any]:
-    """Return the columns of a data frame by name, as text; UsageError where two have one name."""
+    """Return the columns of a data frame by name, as text; UsageError if two have the same name."""
     names = [str(name) for name in frame.columns]
     for name in names:
         if names.count(name) > 1:

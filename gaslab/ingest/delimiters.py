@@ -1,4 +1,4 @@
-"""What is between the fields of an edge list: as the caller names it, or as the first lines show."""
+"""The delimiter of an edge list: named by the caller, or found from the first lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 def delimiter_byte(delimiter: str) -> int:
-    """Return the delimiter of that name or character as the parser takes it: see `gaslab.ingest.layout`."""
+    """Return the delimiter of that name or character in the parser's form: see `gaslab.ingest.layout`."""
     if delimiter in DELIMITERS:
         return DELIMITERS[delimiter]
     one = delimiter[:1]
@@ -37,20 +37,20 @@ def delimiter_byte(delimiter: str) -> int:
 
 @dataclass(frozen=True)
 class _Cut:
-    """How a delimiter cuts the first lines."""
+    """How a delimiter splits the first lines."""
 
     delimiter: int
-    alike: int  # lines that it cuts as it cuts the first
-    numbers: bool  # whether the ids of those behind the first line (of a line alone, its own) are numbers
-    around: bool  # whether every id of those lines has a comma or semicolon inside
+    alike: int  # lines that it splits like the first
+    numbers: bool  # whether the ids after the first line (for a single line, its own) are numbers
+    around: bool  # whether every id in those lines contains a comma or semicolon
 
 
 def find_delimiter(lines: Sequence[bytes], where: str) -> int:
     """Return the delimiter of a file that begins with *lines*; raise InputError, at *where*, if two fit.
 
-    It cuts the first line in two fields or more. Of several such the one stays that cuts the most lines
-    alike; then one that makes the ids numbers. After that a tab is a delimiter, and a comma or a semicolon
-    goes before blanks, since text has blanks; ``::`` is one where nothing else is.
+    It splits the first line into at least two fields. Among several, the one that splits the most lines
+    equally wins; then one that makes the ids numbers. After that a tab is a delimiter, and a comma or a
+    semicolon precedes blanks, since text has blanks; ``::`` is one if nothing else is.
     """
     cuts = [cut for one in FOUND if (cut := _cut(lines, one)) is not None]
     if not cuts:
@@ -67,14 +67,14 @@ def find_delimiter(lines: Sequence[bytes], where: str) -> int:
     if len(marks) > 1:
         names = [FOUND[one] for one in marks]
         raise InputError(
-            f"{where}: {names[0]} and {names[1]} both divide all lines alike; name the delimiter, "
+            f"{where}: {names[0]} and {names[1]} both fit all lines; name the delimiter, "
             f"--delimiter {names[0]} or --delimiter {names[1]} (delimiter={names[0]!r})"
         )
     return (marks or [one for one in (BLANKS, COLONS) if one in found])[0]
 
 
 def _cut(lines: Sequence[bytes], delimiter: int) -> _Cut | None:
-    """Return how *delimiter* cuts *lines*; None where it leaves the first in one field."""
+    """Return how *delimiter* splits *lines*; None if it leaves the first as one field."""
     first = parser.fields(lines[0], delimiter)
     if first is None or len(first) < 2:
         return None
@@ -91,8 +91,8 @@ def _cut(lines: Sequence[bytes], delimiter: int) -> _Cut | None:
 def _fits(row: list[bytes], width: int, delimiter: int, head: bool = False) -> bool:
     """Return whether a row has *width* fields, none of them empty.
 
-    Between blanks and tabs a field neither begins nor ends with a comma or a semicolon: the blank only
-    stands beside it. Between blanks those after the ids are numbers, as they have to be, but for a *head*.
+    Between blanks and tabs a field neither begins nor ends with a comma or a semicolon: the blank would only
+    be next to it. Between blanks, fields after the ids must be numbers, except in a *head*.
     """
     if len(row) != width or not all(row):
         return False

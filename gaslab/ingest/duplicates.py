@@ -1,4 +1,4 @@
-"""Parallel edges: which edge is the first of its ends, over all ranks."""
+"""Parallel edges: which edge is the first with its ends, over all ranks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def first_of_each(
 ) -> np.ndarray:
     """Return bool marks: True for the first edge of each (source, target), else False (collective).
 
-    Without direction (u, v) and (v, u) are the same edge. First is the least *position*, int64 and
-    different for every edge of the input; without, edges count in order of rank and index.
+    Without direction (u, v) and (v, u) are the same edge. First is the smallest *position*, int64 and
+    different for every edge of the input; by default, edges are in order of rank and index.
     """
     if num_vertices > 1 << 32:
         raise UsageError(f"duplicates are found among at most 2**32 vertices, not {num_vertices}")

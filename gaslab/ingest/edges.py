@@ -1,4 +1,4 @@
-"""Edges in global ids, spread over the ranks: what ingest hands to the graph."""
+"""Edges in global ids, spread over the ranks: the output of ingest for the graph."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ VertexColumns = tuple[np.ndarray, dict[str, np.ndarray]]
 
 @dataclass
 class Numbered:
-    """What a reader makes of its files on this rank: edges in global ids, before any are dropped.
+    """A reader's result on this rank: edges in global ids, before any are dropped.
 
-    *position* (collective) gives the place of each edge among those of all ranks, None where that is the
-    order of ranks; the rest is as in `EdgeList`.
+    *position* (collective) gives the place of each edge among those of all ranks, None if that is the order
+    of ranks; the rest is as in `EdgeList`.
     """
 
     src: np.ndarray
@@ -54,19 +54,19 @@ class EdgeList:
         Of the whole graph.
     directed : bool
     counts : dict of str to int
-        Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (where they were
-        dropped) and ``edges``, those left after drops. From text
-        also ``lines``, ``headers``, ``comments``, ``blanks`` and ``lines_rejected``, where edges_read +
-        lines_rejected + headers + comments + blanks = lines (but of METIS files, with a line per vertex).
+        Of the whole input: ``edges_read``, ``self_loops``, ``duplicates`` (if dropped) and ``edges``, those
+        left after drops. From text also ``lines``, ``headers``, ``comments``, ``blanks`` and
+        ``lines_rejected``, where edges_read + lines_rejected + headers + comments + blanks = lines (except
+        for METIS files, with a line per vertex).
     source : str
-        What it was read from.
+        The name of the input.
     fingerprint : str
         The same for the same graph on any number of ranks and in any order of edges.
     vertices : pair of int64 array and dict of str to array, optional
         Global ids and the values of vertex columns for them; all ranks together have every vertex once.
     left_out : dict of str to str
-        Columns of the input that are no edge columns though nobody asked for that, and what they hold, the
-        same on every rank: ``{"note": "text"}``.
+        Columns of the input that were left out unasked, and their content, the same on every rank: ``{"note":
+        "text"}``.
     """
 
     src: np.ndarray
@@ -97,7 +97,7 @@ def assemble(
     drop_duplicates: bool = False,
     position: np.ndarray | None = None,
 ) -> EdgeList:
-    """Drop what is not wanted, count and fingerprint (collective).
+    """Drop unwanted edges, count and fingerprint (collective).
 
     *position* orders the edges of all ranks, to find the first of parallel edges; by default they
     are in order of rank and index.
@@ -147,7 +147,7 @@ def _type(column: Any) -> tuple[Any, ...]:
 
 
 def _bits(column: Any) -> list[np.ndarray]:
-    """Return a column's values as int64, as they are or a real's bits; of rows an array per element."""
+    """Return a column's values as int64, unchanged or a real's bits; for rows, an array per element."""
     if isinstance(column, RaggedColumn):
         return [column.hashes()]
     kind = np.float64 if column.dtype.kind == "f" else np.int64

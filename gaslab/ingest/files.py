@@ -1,8 +1,8 @@
-"""Files as blocks of whole lines: which rank reads which bytes, and how they come in.
+"""Files as blocks of whole lines: which rank reads which bytes, and how.
 
-Plain files form one space of bytes, in the order given, and every rank takes an equal range of it:
-the lines that *start* in its range. A gzip file cannot be entered in the middle, so each is read
-whole by one rank, the largest first to the rank with the least so far.
+Plain files form one space of bytes, in the order given, and every rank takes an equal range of it: the lines
+that *start* in its range. A gzip file cannot be entered in the middle, so one rank reads it whole; the
+largest goes first, each to the rank with the least so far.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from gaslab._kernels import parser
 from gaslab.errors import InputError, UsageError
 from gaslab.ingest.formats import CALLED, FORMATS, HEAD_BYTES, ending_of, find_format
 
-BLOCK_BYTES = 8 << 20  # text of one block: large against the cost of a call, small against caches and memory
+BLOCK_BYTES = 8 << 20  # text of one block: large against a call's cost, small against caches and memory
 LONGEST_LINE = 1 << 20  # without its end; beyond it the file is not lines of text
 TRUNCATED = "the gzip data ends too early; the file is truncated"
 BOM = b"\xef\xbb\xbf"
 
 Path = str | os.PathLike[str]
-Finder = Callable[[str, bytes, str], str]  # of name, first bytes and the format that is wanted
+Finder = Callable[[str, bytes, str], str]  # of name, first bytes and the wanted format
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """One file: its size in bytes as stored, whether those are gzip's, and the format of its text."""
+    """One file: its stored size in bytes, whether it is gzip, and the format of its text."""
 
     name: str
     size: int
@@ -44,7 +44,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Piece:
-    """What one rank reads of one file: the lines that start at bytes [begin, end) of its text."""
+    """One rank's piece of one file: the lines that start at bytes [begin, end) of its text."""
 
     file: int
     begin: int
@@ -53,7 +53,7 @@ class Piece:
 
 @dataclass
 class Block:
-    """Whole lines: ``text[begin:end]``, ended by a newline; *offset* is where text[0] is in the file."""
+    """Whole lines: ``text[begin:end]``, ended by a newline; *offset* is text[0]'s position in the file."""
 
     text: np.ndarray
     begin: int
@@ -87,12 +87,12 @@ def named_files(paths: Path | Sequence[Path], wanted: str, find: Finder) -> list
 
 
 def _in(name: str, wanted: str) -> list[InputFile]:
-    """Return the file *name*, or those of a folder, which are all of one kind."""
+    """Return the file *name*, or a folder's files, which are all of one kind."""
     if not os.path.isdir(name):
         return [look_at(name, wanted)]
     inside = sorted(os.path.join(name, one) for one in os.listdir(name) if not one.startswith("."))
     if not inside:
-        raise InputError(f"{name}: is a folder without a file")
+        raise InputError(f"{name}: is an empty folder")
     within = next(filter(os.path.isdir, inside), None)
     if within is not None:
         raise InputError(f"{name}: is not a saved graph, and holds the folder {within}; name files")
@@ -100,14 +100,14 @@ def _in(name: str, wanted: str) -> list[InputFile]:
     for file in files:
         if (ending_of(file.name), file.format) != (ending_of(inside[0]), files[0].format):
             raise InputError(
-                f"{name}: is a folder of files of several kinds, as {os.path.basename(inside[0])} and "
-                f"{os.path.basename(file.name)}, and no saved graph; name those that are to be read"
+                f"{name}: is a folder of several kinds of files, such as {os.path.basename(inside[0])} and "
+                f"{os.path.basename(file.name)}, and not a saved graph; name those to read"
             )
     return files
 
 
 def expanded(paths: Path | Sequence[Path]) -> list[str]:
-    """Return the names that *paths* are, globs expanded and sorted."""
+    """Return the names in *paths*, with globs expanded and sorted."""
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not listed:
         raise UsageError("path=[]: at least one input file is needed")
@@ -124,7 +124,7 @@ def expanded(paths: Path | Sequence[Path]) -> list[str]:
 
 
 def look_at(name: str, wanted: str, find: Finder = find_format) -> InputFile:
-    """Return the file *name* in the format that *find* finds; raises InputError if it is not read."""
+    """Return the file *name* in the format that *find* finds; raises InputError if it is unsupported."""
     try:
         if os.path.isdir(name):
             raise InputError(
@@ -146,14 +146,14 @@ def look_at(name: str, wanted: str, find: Finder = find_format) -> InputFile:
 
 
 def text_of(head: bytes) -> bytes:
-    """Return the text that gzip data begin with, as far as *head* has it; nothing where they are damaged."""
+    """Return the beginning of gzip data's text, as far as *head* has it; nothing if damaged."""
     with contextlib.suppress(zlib.error):
         return zlib.decompressobj(31).decompress(head, HEAD_BYTES)
     return b""
 
 
 def share(files: Sequence[InputFile], rank: int, size: int) -> list[Piece]:
-    """Return what *rank* of *size* reads, in the order of the files."""
+    """Return the pieces that *rank* of *size* reads, in the order of the files."""
     plain = sum(file.size for file in files if not file.gzipped)
     lo, hi = plain * rank // size, plain * (rank + 1) // size
     pieces = []
@@ -178,10 +178,10 @@ def share(files: Sequence[InputFile], rank: int, size: int) -> list[Piece]:
 def blocks(
     file: InputFile, piece: Piece, block_bytes: int = BLOCK_BYTES, longest: int = LONGEST_LINE
 ) -> Iterator[Block]:
-    """Read the lines of *piece*, block by block; a block's memory is used again for the next.
+    """Read the lines of *piece*, block by block; a block's memory is reused for the next.
 
-    A byte-order mark is left out, and a missing last newline is put in. A line of more than *longest* bytes
-    is an InputError.
+    A byte-order mark is dropped, and a missing last newline added. A line of more than *longest* bytes is an
+    InputError.
     """
     try:
         with open(file.name, "rb", buffering=0) as raw:
@@ -213,10 +213,10 @@ def numbered_lines(file: InputFile, longest: int = LONGEST_LINE) -> Iterator[tup
 
 
 def _line_start(file: InputFile, raw: io.FileIO, at: int, longest: int) -> int:
-    """Return where the first line that starts at byte *at* or later does start.
+    """Return where the first line that starts at byte *at* or later starts.
 
-    The line before it may be too long to look for its end: then the answer lies so far behind *at* that the
-    rank on which that line starts finds out while it reads.
+    The line before it may be too long to find its end: then the answer is so far after *at* that the rank on
+    which that line starts detects it while reading.
     """
     if at == 0 or at >= file.size:
         return min(at, file.size)
@@ -295,7 +295,7 @@ def _last_newline(text: np.ndarray, filled: int) -> int:
 def _check_lines(name: str, text: np.ndarray, begin: int, end: int, offset: int, longest: int) -> None:
     """Raise for a line of ``text[begin:end]`` (whole lines) that is too long.
 
-    Such a line fills a window of half its length, of which there are few, and other windows show a newline in
+    Such a line fills a window of half its length; there are few such windows, and others show a newline in
     their first bytes.
     """
     window = max(longest // 2, 1)

@@ -1,4 +1,4 @@
-"""`format_table`: columns to text, one line a row."""
+"""`format_table`: columns to text, one line per row."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BLOCK_ROWS = 1 << 16
 def format_table(columns: Sequence[np.ndarray], delimiter: str = "\t") -> bytes:
     """Return the rows of *columns* (1-D, one length) as UTF-8 text, one line each.
 
-    Reals are the shortest decimals that read back as the same float64 (float32 columns: the same
-    float32), written as Python's repr; bools are 0 and 1; anything else is its ``str``, in double
-    quotes where *delimiter*, a quote or a line end is in it.
+    Reals are the shortest decimals that read back as the same float64 (float32 columns: the same float32),
+    written as Python's repr; bools are 0 and 1; anything else is its ``str``, in double quotes if it contains
+    *delimiter*, a quote or a line end.
     """
     rows = columns[0].size if columns else 0
     ready = [_ready(values) for values in columns]
@@ -33,7 +33,7 @@ def format_table(columns: Sequence[np.ndarray], delimiter: str = "\t") -> bytes:
 
 
 def _ready(values: np.ndarray) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-    """Return a column as the kernel takes it."""
+    """Return a column in the kernel's form."""
     if values.dtype.kind == "f":
         return np.ascontiguousarray(values, values.dtype if values.dtype.itemsize == 4 else np.float64)
     if values.dtype.kind == "b":

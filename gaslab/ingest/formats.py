@@ -1,6 +1,6 @@
-"""Which format a file is in, by ending and first bytes; formats that are not read are refused by name.
+"""The format of a file, by ending and first bytes; unsupported formats are refused by name.
 
-A line of almost any text format has two words in it, and so would pass for an edge.
+A line of almost any text format contains two words, and so could pass for an edge.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CALLED = {
 }  # fmt: skip
 FORMATS = ("auto", "edges", "matrixmarket", "metis", "bagofwords")  # of graphs
 CORPUS_FORMATS = ("auto", "edges", "matrixmarket", "bagofwords", "ldac", "svmlight", "text")
-HEAD_BYTES = 1 << 16  # what a file is recognised by
+HEAD_BYTES = 1 << 16  # marks of a format
 BANNER = b"%%matrixmarket"
 _NEAR_BANNER = re.compile(rb"(?:\xef\xbb\xbf)?\s*%[ \t%]*matrixmarket\b", re.I)  # as some write it
 _BANNER_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|%(?!%matrixmarket)[^\n]*\n)*%%matrixmarket", re.I)
@@ -36,13 +36,13 @@ _CONTROL = frozenset(range(9)) | frozenset(range(14, 32))
 
 @dataclass(frozen=True)
 class Foreign:
-    """A format that is not read: what it is called, the way out, and what it is recognised by."""
+    """An unsupported format: its name, the way out, and its marks."""
 
     what: str
     way_out: str
     endings: tuple[str, ...] = ()
     starts: tuple[bytes, ...] = ()  # any of these first bytes
-    test: Callable[[bytes], bool] | None = None  # of the head, without blank lines in front
+    test: Callable[[bytes], bool] | None = None  # of the head, without leading blank lines
     binary: bool = True  # never an edge list, whatever its ending
 
 
@@ -51,7 +51,7 @@ def _begins(pattern: bytes) -> Callable[[bytes], bool]:
 
 
 def _magic(*words: bytes) -> Callable[[bytes], bool]:
-    """Test for words that may be names too, where bytes that are no text follow."""
+    """Test for words that may also be names, followed by non-text bytes."""
     return lambda head: head.startswith(words) and not _CONTROL.isdisjoint(head[:64])
 
 
@@ -62,7 +62,7 @@ def _markup(tag: bytes) -> Callable[[bytes], bool]:
 def _text(
     what: str, way_out: str, endings: tuple[str, ...], test: Callable[[bytes], bool] | None = None
 ) -> Foreign:
-    """Return a format that is text, known by how it looks."""
+    """Return a text format, recognised by its look."""
     return Foreign(what, way_out, endings, (), test, False)
 
 
@@ -192,15 +192,15 @@ FOREIGN = (
 
 
 def find_format(name: str, head: bytes, wanted: str = "auto") -> str:
-    """Return the format of the file *name*, whose text begins with *head*: *wanted*, or what it looks like.
+    """Return the format of the file *name*, whose text begins with *head*: *wanted*, or its apparent format.
 
-    Raises InputError for a format that is not read, and for a MatrixMarket file that is wanted as another.
+    Raises InputError for an unsupported format, and for a MatrixMarket file if another is wanted.
     """
     return known_format(name, head, wanted, ENDINGS) or ("bagofwords" if is_bag(name, head) else "edges")
 
 
 def known_format(name: str, head: bytes, wanted: str, endings: Mapping[str, str]) -> str | None:
-    """Return the format that *wanted*, the banner or the ending of a file says; None where they say nothing.
+    """Return the format from *wanted*, the banner or the ending of a file; None if they say nothing.
 
     Raises InputError as `find_format` does.
     """
@@ -211,7 +211,7 @@ def known_format(name: str, head: bytes, wanted: str, endings: Mapping[str, str]
 
 
 def refuse_foreign(name: str, head: bytes, wanted: str) -> None:
-    """Raise InputError for a file in a format that is not read."""
+    """Raise InputError for a file in an unsupported format."""
     other = foreign(name, head, wanted)
     if other is not None:
         way_out = f"{other.way_out}, {IF_EDGES}"
@@ -221,9 +221,9 @@ def refuse_foreign(name: str, head: bytes, wanted: str) -> None:
 
 
 def is_matrix(name: str, head: bytes, wanted: str) -> bool:
-    """Return whether a file begins as MatrixMarket files do; InputError if it is wanted as another.
+    """Return whether a file begins like a MatrixMarket file; InputError if another format is wanted.
 
-    So does one whose first line is nearly the banner: reading it as a matrix refuses that line.
+    A first line that is nearly the banner counts: reading it as a matrix refuses that line.
     """
     found = _BANNER_LINE.match(head) is not None
     if found and wanted not in ("auto", "matrixmarket"):
@@ -238,9 +238,9 @@ def is_bag(name: str, head: bytes) -> bool:
 
 
 def foreign(name: str, head: bytes, wanted: str = "auto") -> Foreign | None:
-    """Return the format that is not read in which the file *name* is, whose text begins with *head*.
+    """Return the unsupported format of the file *name*, whose text begins with *head*.
 
-    Where *wanted* says what the file is, its ending decides nothing, and text is not looked into.
+    If *wanted* gives the format, the ending decides nothing, and text is not examined.
     """
     ending = ending_of(name)
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -255,5 +255,5 @@ def foreign(name: str, head: bytes, wanted: str = "auto") -> Foreign | None:
 
 
 def ending_of(name: str) -> str:
-    """Return what the name of a file ends in, in lower case, without ``.gz``: ``.mtx``."""
+    """Return a file name's ending, in lower case, without ``.gz``: ``.mtx``."""
     return os.path.splitext(name.lower().removesuffix(".gz"))[1]

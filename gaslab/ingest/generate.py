@@ -109,12 +109,12 @@ class _Share:
     threads: int
 
     def of(self, items: int) -> tuple[int, int]:
-        """Return (first, count) of this rank's part of so many items."""
+        """Return (first, count) of this rank's part of the items."""
         first = items * self.comm.rank // self.comm.size
         return first, items * (self.comm.rank + 1) // self.comm.size - first
 
     def of_edges(self, edges: int) -> tuple[int, int]:
-        """As `of`, of edges; InputError, before any is made, for more than there is room for (collective)."""
+        """As `of`, for edges; InputError, before any is made, for more than fit (collective)."""
         check_edges(self.comm, edges)
         return self.of(edges)
 

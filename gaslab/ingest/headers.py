@@ -1,4 +1,4 @@
-"""Whether the first line of an edge list names the columns, and what its words say."""
+"""Whether the first line of an edge list names the columns, and what its words mean."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 from gaslab.ingest.delimiters import DIGITS, NUMBER
 
-# The words of a header, without case, blanks and punctuation: the source's and the target's.
+# Header words, without case, blanks and punctuation: the source's and the target's.
 PAIRS = (
     ("source", "target"), ("src", "dst"), ("from", "to"), ("fromnodeid", "tonodeid"), ("src", "dest"),
     ("source", "destination"), ("source", "dest"), ("sourceid", "targetid"), ("sourcenode", "targetnode"),
     ("fromnode", "tonode"), ("fromid", "toid"), ("node1", "node2"), ("node1id", "node2id"),
     ("nodeid1", "nodeid2"), ("vertex1", "vertex2"), ("id1", "id2"),
 )  # fmt: skip
-# Words for what an edge joins: two of them where the ids are name columns, too, but no direction.
+# Words for the ends of an edge: two of them also name the columns of ids, but no direction.
 ENDS = frozenset((
     "id", "node", "nodeid", "vertex", "vertexid", "user", "userid", "item", "itemid", "movie", "movieid",
     "document", "documentid", "doc", "docid", "word", "wordid", "term", "termid",
 ))  # fmt: skip
-# Any of these makes it plain that a line of text above ids that are numbers is a header.
+# Any of these makes a line of text above numeric ids clearly a header.
 WORDS = ENDS.union(*PAIRS) | {
     "weight", "rating", "count", "cost", "distance", "length", "time", "timestamp", "date", "type", "label",
     "name", "value",
@@ -30,30 +30,30 @@ OPTION = "pass header=True (--header) if it names the columns, header=False (--n
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the first line is a header, and what is doubtful about it, if anything."""
+    """Whether the first line is a header, and any doubt about it."""
 
     header: bool
     doubt: str | None = None
 
 
 def plain_word(name: str) -> str:
-    """Return a name in lower case, with nothing but its letters and digits."""
+    """Return a name in lower case, with only its letters and digits."""
     return "".join(one for one in name.lower() if one.isalnum())
 
 
 def ends_named(names: Sequence[str]) -> tuple[int, int] | None:
-    """Return where the two words of a pair stand among the names of a header; None without such a pair."""
+    """Return the places of a pair's two words among the names of a header; None without such a pair."""
     words = [plain_word(name) for name in names]
     found = next((pair for pair in PAIRS if pair[0] in words and pair[1] in words), None)
     return None if found is None else (words.index(found[0]), words.index(found[1]))
 
 
 def find_header(rows: Sequence[list[bytes]], ends: tuple[int, int] | None = None) -> Verdict:
-    """Judge the first of *rows*, whose ids are at *ends*, by default as its words or the first two fields.
+    """Judge the first of *rows*, with ids at *ends*, by default given by its words or the first two fields.
 
-    It is a header if its ids are text and those of all rows behind it numbers, or if it has words that
-    headers have and no id behind it is such a word, but for its case and digits. A row behind it that is the
-    same says nothing: files may have been joined.
+    It is a header if its ids are text and those of all later rows numbers, or if it has header words and no
+    later id is such a word, ignoring case and digits. A later equal row does not count: files may have been
+    joined.
     """
     top, *behind = rows
     names = [name.decode("utf-8", "replace") for name in top]
@@ -65,17 +65,17 @@ def find_header(rows: Sequence[list[bytes]], ends: tuple[int, int] | None = None
     below = [row[end] for row in behind if row != top and len(row) > max(ends) for end in ends]
     if below and all(map(NUMBER.fullmatch, below)) and all(one and not NUMBER.fullmatch(one) for one in ids):
         known = not WORDS.isdisjoint(map(plain_word, names))
-        return Verdict(True, None if known else "is taken as a header, for its ids are text above numbers")
+        return Verdict(True, None if known else "is taken as a header, since its ids are text above numbers")
     of_ends = [names[end] for end in named or ends]
     if named is not None or ENDS.issuperset(map(plain_word, of_ends)):
         mine = set(map(_stem, of_ends))
         same = next((one for one in map(_text, below) if _stem(one) in mine), None)
         if same is None:
-            return Verdict(True, None if named else "is taken as a header, for its words")
-        why = f"for {same!r} is an id behind it"
+            return Verdict(True, None if named else "is taken as a header because of its words")
+        why = f"since {same!r} is an id below it"
         return Verdict(False, f"has words of a header and is taken as an edge, {why}")
     if below and all(map(DIGITS.fullmatch, below)) and not all(map(DIGITS.fullmatch, ids)):
-        return Verdict(False, "has an id that is text, and all behind it are numbers; all ids are text")
+        return Verdict(False, "has an id that is text, and all below it are numbers; all ids are text")
     return Verdict(False)
 
 

@@ -25,7 +25,7 @@ from gaslab.parallel.collective import collective
 from gaslab.parallel.comm import Comm
 
 Kind = Literal["int", "str", "object"]
-SAMPLE = 2000  # names a rank compares with one that is not found
+SAMPLE = 2000  # names that a rank compares with a missing one
 
 
 class VertexIds:
@@ -57,7 +57,7 @@ class VertexIds:
         self.kind: Kind = kind
         self.num_vertices = num_vertices
         self.comm = comm
-        self._table = table  # this rank's part of the directory; None when ids are 0 .. n-1 or objects
+        self._table = table  # this rank's part of the directory; None if ids are 0 .. n-1 or objects
         self._objects = objects
         self._places: dict[Any, int] | None = None
 
@@ -75,7 +75,7 @@ class VertexIds:
         return self.begin_lookup(gids)()
 
     def begin_lookup(self, gids: np.ndarray) -> Callable[[], np.ndarray]:
-        """Exchange what `lookup` of these int64 *gids* takes (collective); return the rest of it, a function.
+        """Exchange the data for `lookup` of these int64 *gids* (collective); return a function for the rest.
 
         The function is not collective; it decodes names, and may be called later.
         """
@@ -119,7 +119,7 @@ class VertexIds:
         return make
 
     def directories(self) -> list[VertexIds]:
-        """Return the directories of plain ids that these are made of: one for each side (collective)."""
+        """Return the directories of plain ids behind these: one for each side (collective)."""
         return [self]
 
     def table_here(self) -> np.ndarray | Names | None:
@@ -150,7 +150,7 @@ class VertexIds:
         return self._of_rows(user_ids, rows, self._located)
 
     def _of_rows(self, wanted: list[Any], rows: str, find: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
-        """Return what *find* finds of what all ranks want, or of ``rows="parts"`` what this rank wants."""
+        """Return the result of *find* for all ranks' ids, or with ``rows="parts"`` for this rank's."""
         if rows == "same":
             return find(wanted)
         parts = self.comm.allgather(wanted)
@@ -158,11 +158,11 @@ class VertexIds:
         return find([one for part in parts for one in part])[first : first + len(wanted)]
 
     def named(self, gids: Any) -> list[str]:
-        """Return how messages call *gids* (collective)."""
+        """Return the names of *gids* in messages (collective)."""
         return [str(one) for one in self.lookup(gids).tolist()]
 
     def named_alone(self, gid: int) -> str:
-        """Return how messages call a vertex; its place where another rank has its id (not collective)."""
+        """Return a vertex's name in messages, or its place if another rank has its id (not collective)."""
         ranks = self.comm.size
         if ranks == 1:
             return self.named(np.array([gid], np.int64))[0]
@@ -207,7 +207,7 @@ class VertexIds:
         absent = np.flatnonzero(found < 0)
         if absent.size:
             one = wanted[int(absent[0])]
-            one = one.item() if isinstance(one, np.generic) else one  # which numpy writes with its type
+            one = one.item() if isinstance(one, np.generic) else one  # numpy's repr includes the type
             raise VertexNotFound(f"vertex {one!r} is not in the graph{self._near(one)}")
         return found
 
@@ -220,7 +220,7 @@ class VertexIds:
         )
         if not found.size:
             return found
-        # Ranks look for themselves, and may have been given objects that are not equal.
+        # Ranks search for themselves, and their objects may differ.
         least, largest = self.comm.allreduce(np.stack([found, ~found]), "min")
         return np.where(least == ~largest, least, -1)
 
@@ -241,18 +241,18 @@ class VertexIds:
 
     def _find_names(self, wanted: list[Any]) -> np.ndarray:
         assert isinstance(self._table, Names)
-        # A NUL is in no name: it stands for what is not a string.
+        # No name contains a NUL: it stands for non-strings.
         texts = [one if isinstance(one, str) and "\0" not in one else "\0" for one in wanted]
         return self._first_known(self._table.find([text.encode("utf-8", "surrogatepass") for text in texts]))
 
     def _first_known(self, position: np.ndarray) -> np.ndarray:
-        """Return the global ids from each rank's positions in its table, -1 where no rank has one."""
+        """Return the global ids from each rank's positions in its table, -1 if no rank has one."""
         comm = self.comm
         gids = np.where(position >= 0, position * comm.size + comm.rank, -1)
         return np.asarray(comm.allreduce(gids, "max")) if gids.size else gids
 
     def _near(self, wanted: Any) -> str:
-        """Say which ids are nearest to one that is not there (collective)."""
+        """Name the ids nearest to a missing one (collective)."""
         if self.num_vertices == 0:
             return "; it has no vertices"
         if self.kind == "object":
@@ -308,10 +308,10 @@ def placed(positions: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def global_ids(gids: Any, num_vertices: int) -> np.ndarray:
-    """Return global ids as an int64 array; raises UsageError for what are none."""
+    """Return global ids as an int64 array; raises UsageError for anything else."""
     try:
         found = np.atleast_1d(np.asarray(gids))
-    except ValueError:  # rows of several lengths
+    except ValueError:  # rows of different lengths
         found = np.empty((0, 0))
     found = found.astype(np.int64) if found.shape == (0,) else found
     outside = found.dtype.kind not in "iu" or found.ndim != 1

@@ -1,4 +1,4 @@
-"""Integers that int64 does not hold, which NumPy makes floats or objects of."""
+"""Integers beyond int64, which NumPy turns into floats or objects."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ LEAST, LARGEST = -(1 << 63), (1 << 63) - 1
 
 
 def check_integers(name: str, values: Any, column: np.ndarray) -> None:
-    """Raise UsageError if *values*, of which NumPy made *column*, are integers beyond int64."""
+    """Raise UsageError if *values*, which NumPy turned into *column*, are integers beyond int64."""
     beyond = _beyond(values, column)
     if beyond is not None:
         raise _too_large(name, beyond)
 
 
 def check_python_integers(name: str, values: list[Any]) -> None:
-    """Raise UsageError if one of Python's or numpy's integers is beyond int64."""
+    """Raise UsageError if a Python or numpy integer is beyond int64."""
     beyond = next((one for one in values if not LEAST <= one <= LARGEST), None)
     if beyond is not None:
         raise _too_large(name, int(beyond))

@@ -1,4 +1,4 @@
-"""What the lines of an edge list mean, decided from the first: delimiter, header, columns, kind of ids."""
+"""The layout of an edge list, decided from its first lines: delimiter, header, columns, kind of ids."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gaslab.ingest.headers import OPTION, Verdict, find_header
 from gaslab.ingest.problems import shown
 from gaslab.ingest.roles import SOURCE, TARGET, Columns, find_roles
 
-SAMPLE = 200  # lines that the layout is decided from; every line is checked against it as it is parsed
+SAMPLE = 200  # lines that decide the layout; every line is checked against it while parsed
 _INTEGER = re.compile(rb"-?(?:0|[1-9]\d*)")
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller said about the text; see `gaslab.ingest.read.read_edges`."""
+    """The caller's options for the text; see `gaslab.ingest.read.read_edges`."""
 
     ids: str = "auto"
     columns: Columns = None
@@ -42,18 +42,18 @@ class Options:
 class Layout:
     """How to read every line."""
 
-    delimiter: int  # a byte, parser.TWICE more if it stands twice; or 0: runs of blanks
+    delimiter: int  # a byte, plus parser.TWICE if doubled; or 0: runs of blanks
     comment: np.ndarray  # uint8[256], 1 where a byte starts a comment line
     role: np.ndarray  # int32, one per field
-    fields: list[str]  # what messages call each field
+    fields: list[str]  # each field's name in messages
     columns: list[str]  # names of the columns kept, by role
     strings: bool
     header: bytes | None = None  # the header line, without its line end
-    said: list[str] = field(default_factory=list)  # decisions that are as expected
-    doubts: list[str] = field(default_factory=list)  # decisions that the user should look at
-    left_out: dict[str, str] = field(default_factory=dict)  # columns that are not kept, and what they hold
+    said: list[str] = field(default_factory=list)  # expected decisions
+    doubts: list[str] = field(default_factory=list)  # decisions that the user should check
+    left_out: dict[str, str] = field(default_factory=dict)  # columns not kept, and their content
     head: int = -1  # where the last line of the head starts, in a format that has one
-    first: bytes | None = None  # the first line, where nobody said whether it is a header and it is not
+    first: bytes | None = None  # the first line, if undeclared by the caller and not a header
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def data_lines(file: InputFile, comment: np.ndarray) -> Iterator[tuple[int, int,
 def text_lines(file: InputFile, comment: np.ndarray) -> Iterator[tuple[int, int, bytes]]:
     """Yield the `data_lines` that are text.
 
-    One with a NUL or a carriage return inside says nothing of the layout; reading will reject it.
+    A line containing a NUL or a carriage return says nothing about the layout; reading will reject it.
     """
     return (one for one in data_lines(file, comment) if b"\0" not in one[2] and b"\r" not in one[2])
 
@@ -100,7 +100,7 @@ def text_lines(file: InputFile, comment: np.ndarray) -> Iterator[tuple[int, int,
 def first_lines(files: Sequence[InputFile], comment: np.ndarray, count: int = SAMPLE) -> list[Line]:
     """Return the first *count* lines of text of all the input.
 
-    A later file that begins with the first of them may repeat a header: that line is left out.
+    A later file that begins with the first of them may repeat a header: that line is skipped.
     """
     found: list[Line] = []
     for file in files:
@@ -113,7 +113,7 @@ def first_lines(files: Sequence[InputFile], comment: np.ndarray, count: int = SA
 
 
 def find_layout(files: Sequence[InputFile], options: Options) -> Layout:
-    """Decide the layout from the first lines; without any, one in which the rest can be counted."""
+    """Decide the layout from the first lines; without any, a layout that can count the rest."""
     comment = comment_table(options.comments)
     delimiter = BLANKS if options.delimiter is None else delimiter_byte(options.delimiter)
     lines = first_lines(files, comment)
@@ -149,15 +149,15 @@ def find_layout(files: Sequence[InputFile], options: Options) -> Layout:
 
 
 def _left_out(text: list[str]) -> str:
-    """Return what to say of the columns that are left out because they are text."""
+    """Return the message about columns left out because they are text."""
     listed = ", ".join(map(repr, text))
     what = f"column {listed} is" if len(text) == 1 else f"columns {listed} are"
-    way_out = f"columns={{{text[0]!r}: None}} (--column {text[0]}=none) leaves {text[0]!r} out without a word"
+    way_out = f"columns={{{text[0]!r}: None}} (--column {text[0]}=none) leaves {text[0]!r} out silently"
     return f"{what} text and left out; {way_out}"
 
 
 def _of_ends(delimiter: int, comment: np.ndarray, header: bytes | None = None) -> Layout:
-    """Return the layout of input without a line that could be an edge."""
+    """Return the layout for input without a line that could be an edge."""
     role = np.array([SOURCE, TARGET], dtype=np.int32)
     return Layout(delimiter, comment, role, ["source", "target"], [], False, header)
 
@@ -178,7 +178,7 @@ def _header(lines: Sequence[Line], rows: Sequence[list[bytes] | None], options: 
 def _first_edge(
     lines: Sequence[Line], rows: Sequence[list[bytes] | None], at: int
 ) -> tuple[Line, list[bytes], list[list[bytes]]]:
-    """Return line *at*, the first that may be an edge, its fields, and all rows from there that are alike."""
+    """Return line *at*, the first that may be an edge, its fields, and all later rows like it."""
     line, row = lines[at], rows[at]
     if row is None:
         raise _bad_quotes(line)
@@ -199,7 +199,7 @@ def _bad_quotes(line: Line) -> InputError:
 
 
 def only_of_edge_lists(options: Options, file: InputFile) -> None:
-    """Raise UsageError for an option that means nothing for a file of another format."""
+    """Raise UsageError for an option that does not apply to a file of another format."""
     what = CALLED[file.format]
     for name in ("comments", "delimiter", "header", "on_bad_line", "max_bad_lines"):
         value, default = getattr(options, name), getattr(Options, name)

@@ -19,7 +19,7 @@ _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
 def lists_of(name: str, values: Any) -> RaggedColumn | None:
-    """Return a column of lists with the values as they are given, None if the rows are no lists."""
+    """Return a column of lists with the given values, None if the rows are not lists."""
     if isinstance(values, RaggedColumn):
         return values
     if hasattr(values, "combine_chunks"):  # of Arrow
@@ -56,7 +56,7 @@ def _is_list(row: Any) -> bool:
 
 
 def _numbers(name: str, listed: list[Any], lengths: np.ndarray) -> np.ndarray:
-    """Return the values of all rows as an array; raises for one that is no number."""
+    """Return the values of all rows as an array; raises if one is not a number."""
     values = None
     with contextlib.suppress(ValueError):  # of lists within lists
         values = np.array(listed)
@@ -74,9 +74,9 @@ def _numbers(name: str, listed: list[Any], lengths: np.ndarray) -> np.ndarray:
 
 
 def agree_on_lists(columns: dict[str, Any], comm: Comm) -> dict[str, Any]:
-    """Return columns of which each has lists on every rank or on none (collective).
+    """Return columns, each with lists on every rank or on none (collective).
 
-    Rows of one length are lists too, where other ranks have lists or rows of another length.
+    Rows of equal length are also lists if other ranks have lists or rows of a different length.
     """
     by_rank = comm.allgather({name: _shape(column) for name, column in columns.items() if len(column)})
     found = dict(columns)

@@ -1,4 +1,4 @@
-"""The entries of SciPy's sparse matrices: checked, in coordinate form, those stored twice added."""
+"""The entries of SciPy's sparse matrices: checked, in coordinate form, with duplicates added."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from gaslab import arguments
 from gaslab.errors import InputError, UsageError
 
-HALF = 32  # bits: of integers the upper and the lower halves are added, neither of which overflows
+HALF = 32  # bits: the upper and lower halves of integers are added separately, so neither overflows
 
 
 @dataclass
@@ -27,15 +27,15 @@ class Entries:
         return Entries(self.row[which], self.column[which], self.value[which], self.shape)
 
     def place(self, k: int) -> str:
-        """Return how messages call entry *k*."""
+        """Return entry *k*'s name in messages."""
         return f"({self.row[k]}, {self.column[k]})"
 
 
 def edge_entries(matrix: Any, weighted: bool, directed: bool, bipartite: bool) -> Entries:
-    """Return the entries that are edges: without direction one of (i, j) and (j, i), which are the same edge.
+    """Return the entries that are edges: without direction, one of (i, j) and (j, i), the same edge.
 
-    Raises InputError for a matrix that contradicts itself, for NaN where entries are *weighted*, and for one
-    that is to be symmetric and is not.
+    Raises InputError for an inconsistent matrix, for NaN if entries are *weighted*, and for an asymmetric
+    matrix that should be symmetric.
     """
     if isinstance(matrix, type) or not hasattr(matrix, "tocoo"):
         needed = f"a scipy.sparse matrix is needed, not {type(matrix).__name__}"
@@ -57,29 +57,29 @@ def edge_entries(matrix: Any, weighted: bool, directed: bool, bipartite: bool) -
 
 
 def entries_of(matrix: Any) -> Entries:
-    """Return all entries of a sparse matrix; those that are stored twice are one, their sum."""
+    """Return all entries of a sparse matrix; duplicates become their sum."""
     _check_compressed(matrix)
     try:
         stored = matrix.tocoo()
     except (ValueError, IndexError) as error:
-        raise InputError(f"the matrix contradicts itself: {error}") from error
+        raise InputError(f"the matrix is inconsistent: {error}") from error
     entries = Entries(stored.row, stored.col, stored.data, (int(matrix.shape[0]), int(matrix.shape[1])))
     sizes = {name: len(getattr(entries, name)) for name in ("row", "column", "value")}
     if len(set(sizes.values())) > 1:
         said = ", ".join(f"{count} {name}s" for name, count in sizes.items())
-        raise InputError(f"the matrix contradicts itself: it has {said}")
+        raise InputError(f"the matrix is inconsistent: it has {said}")
     for name, ends, size in zip(("row", "column"), (stored.row, stored.col), entries.shape, strict=True):
         wrong = np.flatnonzero((ends < 0) | (ends >= size))
         if wrong.size:
             raise InputError(
-                f"the matrix contradicts itself: its entry {wrong[0]} is in {name} {ends[wrong[0]]}, and it "
+                f"the matrix is inconsistent: its entry {wrong[0]} is in {name} {ends[wrong[0]]}, but it "
                 f"has {size} {name}s"
             )
     return entries if getattr(matrix, "has_canonical_format", False) else _added(entries)
 
 
 def _check_compressed(matrix: Any) -> None:
-    """Raise InputError where the arrays of a CSR, CSC or BSR matrix do not fit each other.
+    """Raise InputError if the arrays of a CSR, CSC or BSR matrix do not fit each other.
 
     SciPy's own loops trust them, and would read and write beyond their ends.
     """
@@ -93,7 +93,7 @@ def _check_compressed(matrix: Any) -> None:
     fault = None
     falls = np.flatnonzero(np.diff(starts) < 0)
     if len(starts) != lines + 1:
-        fault = f"indptr has {len(starts)} values, and {lines + 1} are needed"
+        fault = f"indptr has {len(starts)} values, but {lines + 1} are needed"
     elif len(indices) != len(data):
         fault = f"it has {len(indices)} indices and {len(data)} values"
     elif starts[0] != 0:
@@ -101,17 +101,17 @@ def _check_compressed(matrix: Any) -> None:
     elif falls.size:
         fault = f"indptr falls from {starts[falls[0]]} to {starts[falls[0] + 1]} at position {falls[0] + 1}"
     elif starts[-1] > len(indices):
-        fault = f"indptr ends with {starts[-1]}, and it has {len(indices)} indices"
+        fault = f"indptr ends with {starts[-1]}, but it has {len(indices)} indices"
     else:
         wrong = np.flatnonzero((indices[: starts[-1]] < 0) | (indices[: starts[-1]] >= across))
         if wrong.size:
             fault = f"indices[{wrong[0]}] is {indices[wrong[0]]}, not 0 to {across - 1}"
     if fault is not None:
-        raise InputError(f"the matrix in {matrix.format.upper()} form contradicts itself: {fault}")
+        raise InputError(f"the matrix in {matrix.format.upper()} form is inconsistent: {fault}")
 
 
 def _added(entries: Entries) -> Entries:
-    """Return each place once, with the sum of what is stored there, of 64 bits.
+    """Return each place once, with the 64-bit sum of its entries.
 
     Raises InputError for a sum that does not fit.
     """
@@ -145,7 +145,7 @@ def _added(entries: Entries) -> Entries:
 
 
 def _twice(entries: Entries) -> bool:
-    """Return whether a place has more than one entry."""
+    """Return whether any place has more than one entry."""
     if entries.shape[0] * entries.shape[1] < 1 << 63:
         key = np.sort(entries.row.astype(np.int64) * entries.shape[1] + entries.column)
         return bool((key[1:] == key[:-1]).any())
@@ -154,7 +154,7 @@ def _twice(entries: Entries) -> bool:
 
 
 def _whole_sums(values: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums of runs of integers as int64, and which of them do not fit."""
+    """Return the sums of runs of integers as int64, and which do not fit."""
     values = values if values.dtype == np.uint64 else values.astype(np.int64)
     low = np.add.reduceat((values & np.array((1 << HALF) - 1, values.dtype)).astype(np.int64), first)
     high = np.add.reduceat((values >> HALF).astype(np.int64), first) + (low >> HALF)
@@ -165,7 +165,7 @@ def _whole_sums(values: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.n
 def _one_way(entries: Entries) -> Entries:
     """Return the entries of a symmetric matrix, one of (i, j) and (j, i).
 
-    Raises InputError for a matrix that is not symmetric. A zero may be stored in one of the places alone.
+    Raises InputError for a matrix that is not symmetric. A zero may be stored in only one of the places.
     """
     low, high = np.minimum(entries.row, entries.column), np.maximum(entries.row, entries.column)
     order = np.lexsort((entries.row > entries.column, high, low))

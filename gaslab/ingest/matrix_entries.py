@@ -1,7 +1,7 @@
-"""A head and an entry a line, ``row column [value]``, its ends from 1 on: MatrixMarket and bags of words.
+"""A head and one entry per line, ``row column [value]``, with ends from 1: MatrixMarket and bags of words.
 
-The entries are parsed as the lines of an edge list are. The first of them that cannot be in what the head
-describes is looked for once all ranks know that there is one.
+Entries are parsed like the lines of an edge list. The first entry that contradicts the head is searched for
+once all ranks know that one exists.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from gaslab.parallel.comm import Comm
 
 LARGEST_COUNT = (1 << 31) - 1  # tokens of an entry
 WHOLE = "counts are whole numbers from 1 on; gl.corpus_from rounds those of data in memory"
-Fault = tuple[int, str]  # an entry of this rank, and why it cannot be one
+Fault = tuple[int, str]  # an entry of this rank, and why it is invalid
 
 
 @dataclass(frozen=True)
 class Head:
-    """What the lines above the entries say.
+    """The lines above the entries.
 
-    *sizes* are how many ids each end has, and *fields* what the fields of an entry are called: two ends and
-    perhaps a value, an integer if *integer*. *says* begins a message on their number, *entries*.
+    *sizes* are the numbers of ids of each end, and *fields* the names of an entry's fields: two ends and
+    perhaps a value, an integer if *integer*. *says* begins a message about their number, *entries*.
     """
 
     sizes: tuple[int, int]
     entries: int
     fields: tuple[str, ...]
     integer: bool
-    line: int  # from 1, that says how many entries there are
+    line: int  # from 1, with the number of entries
     at: int  # where the last line starts
     says: str
     comments: str = ""
@@ -64,8 +64,8 @@ def read_entries(
 ) -> Entries:
     """Read the entries of one file, each rank its own range of lines (collective).
 
-    *faults* finds what else cannot be among this rank's entries, their ends counted from 0. Raises InputError
-    for the first line that is no entry, and for too few and too many of them.
+    *faults* finds other invalid ones among this rank's entries, with ends from 0. Raises InputError for the
+    first line that is not an entry, and for too few or too many.
     """
     file = files[0]
     layout = _layout(file, head, options)
@@ -83,7 +83,7 @@ def read_entries(
 
 
 def count_faults(parsed: Parsed, largest: float = LARGEST_COUNT) -> list[Fault]:
-    """Return this rank's first entry whose value is no count of tokens."""
+    """Return this rank's first entry whose value is not a count of tokens."""
     for run in parsed.runs if parsed.columns else ():
         bits = parsed.columns[0][run.lo : run.hi]
         values = bits.view(np.float64) if run.real[0] else bits
@@ -95,12 +95,12 @@ def count_faults(parsed: Parsed, largest: float = LARGEST_COUNT) -> list[Fault]:
 
 
 def no_counts(values: np.ndarray, largest: float = LARGEST_COUNT) -> np.ndarray:
-    """Return bool marks: True where a value is no count of tokens."""
+    """Return bool marks: True for values that are not counts of tokens."""
     return np.asarray(~((values >= 1) & (values <= largest)) | (np.floor(values) != values))
 
 
 def why_no_count(value: float) -> str:
-    """Return what is wrong with one of `no_counts`."""
+    """Return the error for one of `no_counts`."""
     if not math.isfinite(value) or math.floor(value) != value:
         return "not a whole number"
     return "less than 1" if value < 1 else f"more than {LARGEST_COUNT}"
@@ -114,14 +114,14 @@ def _layout(file: InputFile, head: Head, options: Options) -> Layout:
         first, second = head.fields[:2]
         raise UsageError(
             f"columns={options.columns!r}: the source is the {first} and the target the {second} in a "
-            f"{CALLED[file.format]} file; the reverse() of a graph has its edges turned round"
+            f"{CALLED[file.format]} file; the reverse() of a graph has its edges reversed"
         )
     fields = [*head.fields[:2], *found.fields[2:]]
     return Layout(0, comment_table(head.comments), found.role, fields, found.columns, False, head=head.at)
 
 
 def _check_lines(parsed: Parsed, file: InputFile, head: Head, layout: Layout, comm: Comm) -> None:
-    """Raise for the first line that is no entry of any file (collective)."""
+    """Raise for the first line that is not an entry in any file (collective)."""
     bad = first_bad(parsed.pieces, parsed.bad, comm)
     if bad is not None:
         rejected = int(comm.allreduce(parsed.counts["rejected"]))
@@ -137,7 +137,7 @@ def _check_entries(
     faults: Callable[[Parsed], list[Fault]],
     counts: bool,
 ) -> None:
-    """Count the ends from 0; raise for the first line that is no entry of this file (collective)."""
+    """Count the ends from 0; raise for the first line that is not an entry of this file (collective)."""
     before = sum(comm.allgather(parsed.rows)[: comm.rank])
     for ends in (parsed.src, parsed.dst):
         ends -= 1
@@ -158,14 +158,14 @@ def _check_entries(
 
 
 def _outside(parsed: Parsed, head: Head, before: int) -> list[Fault]:
-    """Return this rank's first entries with ends that are not there, and the first that is one too many."""
+    """Return this rank's first entries with nonexistent ends, and the first one too many."""
     found: list[Fault] = []
     for ends, size, name in zip((parsed.src, parsed.dst), head.sizes, head.fields, strict=False):
         distance = ends.view(np.uint64)  # 0 in the file is 2**64 - 1 here
         if distance.size and int(distance.max()) >= size:
             found.append((int(np.argmax(distance >= size)), f"the {name} is not from 1 to {size}"))
     if before + parsed.rows > head.entries:
-        what = f"an entry more than the {head.entries} of line {head.line}"
+        what = f"one entry more than the {head.entries} of line {head.line}"
         found.append((max(head.entries - before, 0), what))
     return found
 
@@ -173,9 +173,9 @@ def _outside(parsed: Parsed, head: Head, before: int) -> list[Fault]:
 def _find(
     file: InputFile, head: Head, layout: Layout, comm: Comm, at: int, what: str, integers: bool
 ) -> BadLine | None:
-    """Return the line of this rank's entry *at*, or the first before it whose value is no integer.
+    """Return the line of this rank's entry *at*, or the first before it whose value is not an integer.
 
-    It reads the lines once more: slow, for what an error says.
+    This rereads the lines: slow, but only for an error.
     """
     entry = 0
     for piece in share([file], comm.rank, comm.size):

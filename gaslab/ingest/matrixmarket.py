@@ -1,4 +1,4 @@
-"""MatrixMarket coordinate files: a matrix of m rows and n columns, an entry a line, as edges.
+"""MatrixMarket coordinate files: a matrix of m rows and n columns, one entry per line, as edges.
 
 Boisvert, Pozo, Remington, "The Matrix Market exchange formats: initial design", NISTIR 5935, 1996.
 
@@ -55,7 +55,7 @@ SPARSE = "read it with scipy.io.mmread and gl.corpus_from, or write it as scipy.
 
 @dataclass(frozen=True)
 class Matrix:
-    """What the lines above the entries say."""
+    """The lines above the entries."""
 
     head: Head
     field: str
@@ -65,8 +65,8 @@ class Matrix:
 def read_matrix(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read the entries of one file, each rank its own range of lines (collective).
 
-    Raises InputError for a file that is no such matrix, ends too early or has too many entries, or has a line
-    that is no entry of it; UsageError for a matrix that is not what the options say.
+    Raises InputError for a file that is not such a matrix, ends too early, has too many entries, or has a
+    line that is not an entry; UsageError for a matrix that does not fit the options.
     """
     file, directed, bipartite = files[0], options.directed, options.bipartite
     only_of_edge_lists(options, file)
@@ -176,7 +176,7 @@ def _check_shape(file: InputFile, matrix: Matrix, directed: bool | None, biparti
 
 
 def _faults(parsed: Parsed) -> list[Fault]:
-    """Return what else cannot be among the entries of a skew-symmetric matrix."""
+    """Return further invalid entries of a skew-symmetric matrix."""
     diagonal = parsed.src == parsed.dst
     if not diagonal.any():
         return []
@@ -186,7 +186,7 @@ def _faults(parsed: Parsed) -> list[Fault]:
 def _with_mirrors(
     src: np.ndarray, dst: np.ndarray, columns: list[np.ndarray], negate: bool, comm: Comm
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Return entries with the mirror image of each that is off the diagonal behind it (collective)."""
+    """Return entries, each off the diagonal followed by its mirror image (collective)."""
     twice = 1 + (src != dst)
     entry = np.repeat(np.arange(src.size), twice)
     image = np.zeros(entry.size, bool)

@@ -1,11 +1,11 @@
-"""METIS graph files: a line per vertex with its neighbours, every edge in the lists of both its ends.
+"""METIS graph files: a line per vertex with its neighbours, every edge in both ends' lists.
 
 Karypis, "METIS: a software package for partitioning unstructured graphs", version 5.1, 2013, section 4.1.1.
 
-The first line that is no comment (``%``) is ``n m [fmt [ncon]]``: vertices, edges, and three digits 0 or 1
-that say whether vertices have sizes, vertices have weights (ncon of them) and edges have weights. The lines
-after it are of the vertices 1 to n, an empty one of a vertex without neighbours:
-``[size] [weights] neighbour [weight] neighbour [weight] ...``.
+The first line that is not a comment (``%``) is ``n m [fmt [ncon]]``: vertices, edges, and three digits 0 or 1
+that say whether vertices have sizes, vertices have weights (ncon of them) and edges have weights. The next
+lines belong to vertices 1 to n; a vertex without neighbours has an empty line: ``[size] [weights] neighbour
+[weight] neighbour [weight] ...``.
 
 The graph is undirected, its edges are stored once, and the ids are 1 to n. Weights of edges are the column
 ``weight``. Weights of vertices are the vertex column ``weight``, or ``weight1``, ``weight2``, ... where ncon
@@ -40,11 +40,11 @@ MOST_NUMBERS = 255  # of a vertex
 
 @dataclass(frozen=True)
 class Head:
-    """What the first line says, and where the lines of vertices begin."""
+    """The first line, and where the lines of vertices begin."""
 
     vertices: int
     edges: int
-    numbers: tuple[str, ...]  # what each line begins with: the vertex columns
+    numbers: tuple[str, ...]  # the beginning of each line: the vertex columns
     weighted: bool
     line: int  # from 1
     text: bytes
@@ -53,20 +53,20 @@ class Head:
 
 @dataclass
 class Lists:
-    """What this rank read: edges, numbers of vertices, and the kernel's counters."""
+    """The lines read by this rank: edges, numbers of vertices, and the kernel's counters."""
 
     edges: Parsed
     numbers: list[np.ndarray]  # int64 by column: the bits of the values
-    runs: list[tuple[int, int, np.ndarray]]  # of those: rows, and which columns have bits of float64 there
+    runs: list[tuple[int, int, np.ndarray]]  # of those: rows, and which columns hold bits of float64
     counters: np.ndarray
 
 
 def read_metis(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read the vertices of one file, each rank its own range of lines (collective).
 
-    With ``directed=True`` an edge leads from each end to the other. Raises InputError for a file that is no
-    such graph, ends too early or has too many lines, for a line that is not of a vertex, and for an edge that
-    is not in the lists of both its ends.
+    With ``directed=True`` an edge leads from each end to the other. Raises InputError for a file that is not
+    such a graph, ends too early or has too many lines, for a line that is not a vertex's, and for an edge
+    that is not in both ends' lists.
     """
     file, both, threads = files[0], options.directed is True, options.threads
     only_of_edge_lists(options, file)
@@ -131,7 +131,7 @@ def _text(word: bytes | None) -> str:
 
 
 def _pieces(file: InputFile, head: Head, comm: Comm) -> list[Piece]:
-    """Return what this rank reads: an equal range of the bytes below the head, or all of a gzip file."""
+    """Return this rank's piece: an equal range of the bytes below the head, or all of a gzip file."""
     if file.gzipped:
         return [Piece(0, 0, -1)] if comm.rank == 0 else []
     room = file.size - min(head.body, file.size)
@@ -165,7 +165,7 @@ def _first_vertex(file: InputFile, pieces: list[Piece], head: Head, comm: Comm) 
 
 
 def _parse(file: InputFile, pieces: list[Piece], head: Head, first: int, both: bool, threads: int) -> Lists:
-    """Parse this rank's lines, of which *first* is the first vertex, from 0 (not collective)."""
+    """Parse this rank's lines; *first* is the first vertex, from 0 (not collective)."""
     empty = np.empty(0, np.int64)
     width = 2 + head.weighted
     edges = Parsed(empty, empty, [empty] * head.weighted)
@@ -214,7 +214,7 @@ def _keep(
     real: np.ndarray,
     more: int,
 ) -> None:
-    """Put the edges of a block's runs behind those there are; so many *more* such blocks may come."""
+    """Append the edges of a block's runs; *more* such blocks may follow."""
     counts = counters[:, kernels.COUNTERS.index("edges")].tolist()
     edges.reserve(sum(counts) + int(sum(counts) * more * 1.02))
     for run, count in enumerate(counts):
@@ -227,20 +227,20 @@ def _keep(
         edges.rows += count
 
 
-# ---- whether it is the graph that the head says ------------------------------------------------------
+# ---- whether it is the graph in the head ------------------------------------------------------
 
 
 def _checked(
     lists: Lists, file: InputFile, pieces: list[Piece], head: Head, first: int, comm: Comm, threads: int
 ) -> dict[str, int]:
-    """Return the counts of the whole file; raise for the first thing that is wrong with it (collective)."""
+    """Return the counts of the whole file; raise for its first error (collective)."""
     total = dict(zip(kernels.COUNTERS, comm.allreduce(lists.counters).tolist(), strict=True))
     bad = first_bad(lists.edges.pieces, lists.edges.bad, comm)
     if bad is not None:
         bad = replace(bad, line=bad.line + head.line)
         raise InputError(refusal(bad, file.name, [], total["rejected"], "a line", _explained(bad, head)))
     says = f"{file.name}:{head.line}: the first line {shown(head.text)} says"
-    # An empty last line may be there without its line end, which is nothing.
+    # An empty last line without its line end does not count.
     if total["vertices"] < head.vertices - (not head.numbers):
         raise InputError(
             f"{says} {head.vertices} vertices, and {total['vertices']} lines follow; it is cut short"
@@ -257,7 +257,7 @@ def _checked(
 
 
 def _explained(bad: BadLine, head: Head) -> dict[str, str]:
-    """Return what is wrong with a line, by problem."""
+    """Return the error of a line, by problem."""
     word = f"word {bad.field + 1}"
     no_vertex = f"{word} is not a vertex, 1 to {head.vertices}"
     return {
@@ -265,12 +265,12 @@ def _explained(bad: BadLine, head: Head) -> dict[str, str]:
         "nan": f"{word} is not a number (nan)", "out_of_range": f"{word} is outside float64's range",
         "no_weight": f"the last neighbour has no weight (word {bad.field + 1})",
         "no_number": f"the vertex's {(*head.numbers, '')[min(bad.field, len(head.numbers))]} is missing",
-        "extra_line": f"a line more than the {head.vertices} vertices of line {head.line}",
+        "extra_line": f"one line more than the {head.vertices} vertices of line {head.line}",
     }  # fmt: skip
 
 
 def _one_sided(file: InputFile, pieces: list[Piece], head: Head, first: int, comm: Comm, threads: int) -> str:
-    """Say which edge is not in both lists alike, the first by its ends (collective)."""
+    """Name the first edge, by its ends, whose two lists differ (collective)."""
     lists = comm.attempt(lambda: _parse(file, pieces, head, first, True, threads))
     edges = lists.edges
     known = edges.named(["weight"] * head.weighted, comm)

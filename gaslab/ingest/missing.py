@@ -1,6 +1,6 @@
-"""Values that are marked as missing, and data of pandas, Arrow and numpy's masks as plain numpy arrays.
+"""Values marked as missing, and data from pandas, Arrow and numpy's masks as plain numpy arrays.
 
-``np.asarray`` drops a mask, and makes None, NaN or an object of a null: each would be an id or a number.
+``np.asarray`` drops a mask, and turns a null into None, NaN or an object: each would be an id or a number.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ WAY_OUT = "; leave its row out, or fill it"
 
 
 def plain(values: Any, place: Callable[[int], str]) -> Any:
-    """Return a Series, an Arrow array or a masked array as a numpy array; anything else as it is.
+    """Return a Series, an Arrow array or a masked array as a numpy array; anything else unchanged.
 
-    Raises InputError for the first value that is marked as missing, at what *place* calls its position.
-    NaN among numpy's floats and None among objects stay: they are for the caller to find.
+    Raises InputError for the first value marked as missing, at its position named by *place*. NaN among
+    numpy's floats and None among objects stay: the caller must find them.
     """
     found = masked_at(values)
     if found is not None:
@@ -44,7 +44,7 @@ def plain(values: Any, place: Callable[[int], str]) -> Any:
 
 
 def masked_at(values: Any) -> tuple[int, ...] | None:
-    """Return the index of the first value that numpy's mask hides, None where there is none."""
+    """Return the index of the first value hidden by numpy's mask, else None."""
     if not isinstance(values, np.ma.MaskedArray):
         return None
     hidden = np.argwhere(np.ma.getmaskarray(values))
@@ -52,14 +52,14 @@ def masked_at(values: Any) -> tuple[int, ...] | None:
 
 
 def is_missing(one: Any) -> bool:
-    """Return whether an object stands for a value that is not there: None, NaN, NaT, pandas' NA, a mask."""
+    """Return whether an object stands for a missing value: None, NaN, NaT, pandas' NA, a mask."""
     if one is None or one is np.ma.masked:
         return True
-    pandas = sys.modules.get("pandas")  # without it there is none of its objects
+    pandas = sys.modules.get("pandas")  # without it none of its objects exist
     if pandas is not None and (one is getattr(pandas, "NA", None) or one is getattr(pandas, "NaT", None)):
         return True
     if isinstance(one, Decimal):
-        return one.is_nan()  # a signalling one raises where it is compared
+        return one.is_nan()  # a signalling nan raises when compared
     return isinstance(one, (numbers.Number, np.generic)) and bool(one != one)
 
 

@@ -22,7 +22,7 @@ class Names:
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> Names:
-        """Return the names of Python strings; raises ValueError for one that has a NUL."""
+        """Return the names of Python strings; raises ValueError for a string with a NUL."""
         names = cls(*kernels.encode(list(strings)))
         if not names.arena[: names.start[-1]].all():
             raise ValueError("a NUL character in an id")
@@ -30,7 +30,7 @@ class Names:
 
     @classmethod
     def joined(cls, arenas: Sequence[np.ndarray], lengths: Sequence[np.ndarray]) -> Names:
-        """Return the names of several arenas (without padding), given the length of each name."""
+        """Return the names of several arenas (without padding), given each name's length."""
         padding = np.zeros(kernels.PADDING, dtype=np.uint8)
         start = np.concatenate([[0], np.cumsum(np.concatenate(lengths), dtype=np.int64)])
         return cls(np.concatenate([*arenas, padding]), start)
@@ -90,7 +90,7 @@ class NameTable:
         self._slot = np.zeros(2, dtype=np.uint64)
 
     def reserve(self, names: int, size: int) -> None:
-        """Make room for so many more names of *size* bytes together."""
+        """Make room for more names of *size* bytes together."""
         used = int(self._start[self.count])
         if self._arena.size < used + size + kernels.PADDING:
             arena = np.zeros(max(used + size, 2 * used) + kernels.PADDING, dtype=np.uint8)
@@ -105,7 +105,7 @@ class NameTable:
             kernels.place(self._arena, self._start, self.count, self._slot)
 
     def describe(self) -> tuple[int, ...]:
-        """Return what a kernel needs: addresses of arena, start and slots, the mask, the count."""
+        """Return a kernel's arguments: addresses of arena, start and slots, the mask, the count."""
         addresses = (array.ctypes.data for array in (self._arena, self._start, self._slot))
         return (*addresses, self._slot.size - 1, self.count)
 

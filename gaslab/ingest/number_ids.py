@@ -1,7 +1,7 @@
 """User ids to global ids: the ids that occur on any rank, and their positions in sorted order.
 
-Compact integers are united as bits. All others go through a sample sort of the distinct ids: each
-rank numbers one range of them and answers the ranks that asked.
+Compact integers are merged as bits. All others go through a sample sort of the distinct ids: each rank
+numbers one range of them and answers the requesting ranks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gaslab.ingest.ids import VertexIds
 from gaslab.ingest.names import Names, concatenate
 from gaslab.parallel.comm import Comm
 
-SPARSE = 4  # a bit per possible id is cheaper than sorting while there are at most so many ids per end
+SPARSE = 4  # up to this many ids per end, a bit per possible id is cheaper than sorting
 SAMPLES = 64  # of each rank, per rank: ranges differ by about a tenth
 
 
@@ -25,7 +25,7 @@ def number_integers(
 ) -> VertexIds:
     """Replace the ids in *parts* (int64; this rank's) by global ids, in place (collective).
 
-    *largest* is at least this rank's largest id, -1 when it has none; *least* is at most its least one.
+    *largest* is at least this rank's largest id, -1 if it has none; *least* is at most its smallest.
     """
     largest, least = (int(one) for one in comm.allreduce(np.array([largest, ~least]), "max"))
     least = ~least
@@ -40,7 +40,7 @@ def number_integers(
 
 
 def _by_presence(parts: Sequence[np.ndarray], largest: int, comm: Comm, threads: int) -> VertexIds:
-    """One bit per possible id, united over ranks; a global id is the number of bits below."""
+    """One bit per possible id, merged over ranks; a global id is the number of bits below."""
     present = np.zeros((largest + 64) // 64 * 64, dtype=np.uint8)
     for part in parts:
         kernels.mark(part, present, threads)
@@ -117,7 +117,7 @@ def number_names(names: Names, comm: Comm) -> tuple[np.ndarray, VertexIds]:
 
 
 def _sample(size: int, comm: Comm) -> np.ndarray:
-    """Return positions that stand for *size* sorted items."""
+    """Return positions that represent *size* sorted items."""
     return np.linspace(0, size - 1, min(size, SAMPLES * comm.size)).astype(np.int64)
 
 

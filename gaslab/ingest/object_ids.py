@@ -1,8 +1,8 @@
 """Ids that are neither all integers nor all text: hashable objects of any kinds.
 
-Ranks exchange such ids pickled, and every rank keeps them all. Their order is that of their values where they
-are numbers, bytes or dates, or tuples of such; else the order in which they are first seen: the vertices of
-all ranks, then the ends of edges.
+Ranks exchange such ids pickled, and every rank keeps them all. They are ordered by value if they are numbers,
+bytes or dates, or tuples of these; else in order of first appearance: the vertices of all ranks, then the
+ends of edges.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from gaslab.ingest.rows import unpickled
 from gaslab.parallel.comm import Comm
 
 ORDERED = (bool, int, float, str, bytes, Decimal, date, datetime, timedelta)
-SCALARS = (np.number, np.bool_, np.str_)  # of numpy, which are as good as Python's
+SCALARS = (np.number, np.bool_, np.str_)  # of numpy, equivalent to Python's
 PLAIN = {*ORDERED, np.int64, np.float64, np.str_, np.bool_}  # equal to their copies, unless missing
 BY_VALUE = "give its class __eq__ and __hash__ that go by its value, or pass ids that are numbers or text"
 
 
 def check_objects(name: str, objects: list[Any]) -> None:
-    """Raise InputError for the first object that is missing, or that no other rank would know as the same."""
+    """Raise InputError for the first object that is missing, or that other ranks would not recognise."""
     for at, one in enumerate(objects):
         if is_missing(one):
             raise InputError(f"{name}[{at}] is missing ({one}){WAY_OUT}")
@@ -54,14 +54,14 @@ def check_objects(name: str, objects: list[Any]) -> None:
 
 
 def _fault(objects: list[Any], hashes: list[int]) -> str | None:
-    """Return what is wrong with some of the objects, whose hashes these are; None if nothing is."""
+    """Return an error of some of the objects, with these hashes; None if there is none."""
     try:
         copies = pickle.loads(pickle.dumps(objects, protocol=5))
     except (pickle.PickleError, AttributeError, ImportError, TypeError, RecursionError):
         return "which cannot be pickled"
     if copies != objects:
         return "which is not equal to a pickled copy of itself"
-    return None if list(map(hash, copies)) == hashes else "which has another hash than its pickled copy"
+    return None if list(map(hash, copies)) == hashes else "whose hash differs from that of its pickled copy"
 
 
 def number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray], VertexIds]:
@@ -82,7 +82,7 @@ def number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray]
         for one in (*src, *dst):
             if one not in place:
                 raise InputError(
-                    f"the id {arguments.shown(one)}, a {type(one).__name__}, has another hash in another "
+                    f"the id {arguments.shown(one)}, a {type(one).__name__}, has a different hash in another "
                     f"process, so ranks cannot agree on it; {BY_VALUE}"
                 )
         return [np.array([place[one] for one in part], dtype=np.int64) for part in (src, dst)]
@@ -91,7 +91,7 @@ def number_objects(ends: list[np.ndarray], comm: Comm) -> tuple[list[np.ndarray]
 
 
 def in_order(objects: list[Any]) -> list[Any]:
-    """Return the objects by value where all of them have one order; else as they are.
+    """Return the objects by value if all have a common order; else unchanged.
 
     >>> in_order([(2, "a"), (1, "b")]), in_order([2.5, True, -1]), in_order(["a", 1])
     ([(1, 'b'), (2, 'a')], [-1, True, 2.5], ['a', 1])
@@ -100,7 +100,7 @@ def in_order(objects: list[Any]) -> list[Any]:
         return objects
     try:
         return sorted(objects, key=_value)
-    except TypeError:  # of several kinds, such as a number and a text
+    except TypeError:  # of several kinds, such as a number and text
         return objects
 
 
@@ -111,7 +111,7 @@ def _has_order(one: Any) -> bool:
 
 
 def _value(one: Any) -> Any:
-    """Return what an object is compared by."""
+    """Return an object's sort key."""
     if isinstance(one, tuple):
         return tuple(map(_value, one))
     return one.item() if isinstance(one, SCALARS) else one

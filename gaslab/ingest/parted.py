@@ -39,11 +39,11 @@ class PartedEdges:
     ids : VertexIds
         The file's vertices.
     part : int64 or float64 array
-        As the file has it: unchecked.
+        As in the file: unchecked.
     first : int
         The position in the file of this rank's first row.
     row : function of int
-        Returns, for the position of a row, where that is, and what is there (not collective).
+        Returns, for the position of a row, its place and its content (not collective).
     """
 
     src: np.ndarray
@@ -58,13 +58,13 @@ def read_parted(path: str, kind: str, sided: bool, comm: Comm, threads: int) -> 
     """Read a file of edges and their parts (collective); each rank reads a share of it.
 
     Text begins with a line that names its columns, and has no comments. The columns ``source``, ``target``
-    and ``part`` count. *kind*, ``"int"`` or ``"str"``, is that of the ids in a text. With *sided* the two
-    ends are in id spaces of their own.
+    and ``part`` are read. *kind*, ``"int"`` or ``"str"``, is the kind of ids in text. With *sided* the two
+    ends have separate id spaces.
 
     Raises
     ------
     InputError
-        On every rank: no such file, not the columns, a bad line, a missing id.
+        On every rank: no such file, missing columns, a bad line, a missing id.
     UsageError
         The file is Parquet and pyarrow is not installed.
     """
@@ -96,13 +96,13 @@ def _read_text(path: str, kind: str, sided: bool, comm: Comm, threads: int) -> P
 
 
 def _layout(file: InputFile, options: Options) -> Layout:
-    """Return how to read the lines, the first of which must name the part."""
+    """Return the layout of the lines; the first must name the part."""
     try:
         layout = find_layout([file], options)
         header = layout.header or b""
         if PART.encode() in (parser.fields(header, layout.delimiter) or []):
             return layout
-    except UsageError:  # by name: there is no such column
+    except UsageError:  # no such column
         pass
     raise InputError(f"{file.name}: the first line does not name a column {PART!r}; {NEEDED}")
 
@@ -120,7 +120,7 @@ def _is_parquet(path: str) -> bool:
         with open(path, "rb") as file:
             return file.read(4) == b"PAR1"
     except OSError:
-        return False  # `look_at` says what is wrong
+        return False  # `look_at` reports the error
 
 
 def _read_parquet(path: str, kind: str, sided: bool, comm: Comm, threads: int) -> PartedEdges:

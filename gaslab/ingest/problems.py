@@ -1,4 +1,4 @@
-"""Bad lines: what is wrong with each, said with file, line, text and the way out."""
+"""Bad lines: the error of each, with file, line, text and the way out."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TO_UTF8 = "convert the file from its own encoding, as by iconv -f latin1 -t utf-
 
 @dataclass(frozen=True, order=True)
 class BadLine:
-    """One line that is no edge; *line* counts from 1, *field* is a position or a number of fields.
+    """One line that is not an edge; *line* counts from 1, *field* is a position or a number of fields.
 
-    *problem* is one of `PROBLEMS`, or says in words what is wrong.
+    *problem* is one of `PROBLEMS`, or a text.
     """
 
     file: int
@@ -34,14 +34,14 @@ def shown(text: bytes) -> str:
 
 
 def not_utf8(what: str, byte: int) -> str:
-    """Return the message on a line of which *byte* is the first that is not UTF-8, with {} for the line."""
+    """Return the message about a line whose first non-UTF-8 byte is *byte*, with {} for the line."""
     return f"{what} is not UTF-8 (byte {byte:#x}): {{}}; {TO_UTF8}"
 
 
 def message(bad: BadLine, name: str, columns: list[str], rejected: int, other: str = "") -> str:
     """Return the text of the error for the first bad line of *rejected* in all.
 
-    *columns* names the fields of a line, in order; *other* is one more way out.
+    *columns* names the fields of a line, in order; *other* is another way out.
     """
     what, way_out = _explain(bad, columns)
     way_out = f"{way_out}, {other}" if other else way_out
@@ -62,7 +62,7 @@ def refusal(
 ) -> str:
     """Return the error for the first bad line of a file in which every line counts.
 
-    *line* is what a line there is called; *texts* says of some problems what they are.
+    *line* is the word for a line there; *texts* has the texts of some problems.
     """
     what = (texts or {}).get(bad.problem) or _explain(bad, columns, line)[0]
     more = f" ({rejected - 1} more bad line{'s' if rejected > 2 else ''})" if rejected > 1 else ""
@@ -70,7 +70,7 @@ def refusal(
 
 
 def _explain(bad: BadLine, columns: list[str], line: str = "the first data line") -> tuple[str, str]:
-    """Return (what is wrong, the way out) without file, line and text."""
+    """Return (the error, the way out) without file, line and text."""
     column = columns[bad.field] if bad.field < len(columns) else f"column {bad.field + 1}"
     wanted = len(columns)
     text_ids = "for ids that are text pass --ids str (ids='str')"

@@ -53,76 +53,76 @@ def read_edges(
     vocabulary: str | os.PathLike[str] | None = None,
     threads: int | None = None,
 ) -> EdgeList:
-    """Read edges from text, one a line, or from a MatrixMarket, METIS or bag-of-words file (collective).
+    """Read edges from text, one per line, or from a MatrixMarket, METIS or bag-of-words file (collective).
 
     Parameters
     ----------
     path : path or sequence of paths
-        Files, plain or gzip (by content, not by name), or globs. Every rank parses its own range
-        of the bytes of the plain ones; a gzip file is read whole by one rank.
+        Files, plain or gzip (by content, not by name), or globs. Every rank parses its own byte range of
+        plain files; a gzip file is read whole by one rank.
     comm : Comm, optional
         The ranks; all of them by default.
     ids : {"auto", "int", "str"}
         ``"int"``: -2**63 to 2**63 - 1 in digits, ``007`` is 7. ``"str"``: any UTF-8, byte for byte.
-        ``"auto"``: text if an id of the first data line is not an integer (``+5``, ``1_000`` and ``5.0``
-        are not) or any id of an edge has a leading zero, as ``-0`` does; else integers, and then a
-        larger or other id is a bad line. Bad lines decide nothing.
+        ``"auto"``: text if an id of the first data line is not an integer (``+5``, ``1_000`` and ``5.0`` are
+        not) or any id of an edge has a leading zero, as ``-0`` does; else integers, and then a larger or
+        non-integer id is a bad line. Bad lines decide nothing.
     columns : dict or sequence of str, optional
-        Which further fields become columns. By default all: fields are called ``weight`` (the third)
-        and ``column3``, ``column4``, ... (counted from 0), or as the header names them. A dict binds
-        names to fields (``{"cost": 2}``, ``{"cost": "price"}``; ``source`` and ``target`` too) and leaves
-        fields out (``{"weight": None}``, and any whose own name is bound to another); a sequence names
-        the only ones to keep. Two fields of one name are an error unless one is bound to another name or left
-        out. A column is int64 if all its values are integers that fit, else float64. One without a number in
-        the first lines is text and left out with a warning; any other, and one that is named here, has a
-        number in every row, or its first row without is a bad line. Between blanks every further field is a
-        number, kept or not, unless a dict leaves it out.
+        Which further fields become columns. By default all: fields are called ``weight`` (the third) and
+        ``column3``, ``column4``, ... (counted from 0), or as the header names them. A dict binds names to
+        fields (``{"cost": 2}``, ``{"cost": "price"}``; ``source`` and ``target`` too) and leaves fields out
+        (``{"weight": None}``, and any whose own name is bound to another field); a sequence names the only
+        ones to keep. Two fields with the same name are an error unless one is renamed or left out. A column
+        is int64 if all its values are integers that fit, else float64. One without a number in the first
+        lines is text and left out with a warning; any other, and any named here, must have a number in every
+        row; the first row without one is a bad line. Between blanks every further field must be a number,
+        kept or not, unless a dict leaves it out.
     comments : str
         A line whose first visible character is one of these is a comment.
     delimiter : str, optional
         Between fields: a punctuation character, once or twice (``"::"``), or ``"whitespace"``, ``"tab"``,
-        ``"comma"``, ... By default the one of tab, comma, semicolon, ``::`` and runs of blanks that divides
-        the first lines alike; see ``docs/graphs.md``. Blanks around fields do not count, and fields may be in
-        double quotes, doubled inside.
+        ``"comma"``, ... By default the one of tab, comma, semicolon, ``::`` and runs of blanks that splits
+        the first lines equally; see ``docs/graphs.md``. Blanks around fields do not count, and fields may be
+        in double quotes, doubled inside.
     header : bool, optional
-        Whether the first data line names the fields. By default it does if its ids are text and those behind
-        it numbers, or if it has words that headers have, such as ``source`` and ``target``; a warning names
-        doubts. A file that begins with the same line repeats it.
+        Whether the first data line names the fields. By default it does if its ids are text and later ids
+        numbers, or if it has typical header words, such as ``source`` and ``target``; a warning names doubts.
+        A later file that begins with the same line repeats it.
     directed : bool, optional
-        False: a line is one edge between its ends, in both directions. By default True for edge lists; a
-        METIS file and a symmetric MatrixMarket one are not directed. With True their edges lead both ways.
-        The edges of a bag of words lead from documents to words.
+        False: a line is one edge between its ends, in both directions. By default True for edge lists; METIS
+        files and symmetric MatrixMarket files are not directed. With True their edges lead both ways. The
+        edges of a bag of words lead from documents to words.
     bipartite : bool
-        The ids of the first column and of the second are of two kinds: 7 on the left is another vertex than
-        7 on the right. Either both are integers or both are text. A bag of words always is bipartite.
+        The ids of the first column and of the second are of two kinds: 7 on the left and 7 on the right are
+        different vertices. Either both are integers or both are text. A bag of words is always bipartite.
     on_bad_line : {"error", "skip"}
-        A bad line has too few or too many fields (the first data line decides), an id or a number that
-        is none, a number that is nan or beyond float64 (``inf`` is fine), an unclosed quote, an empty id,
-        a NUL, a carriage return other than before the newline, or ids that are not UTF-8. The first one
-        is an error; or bad lines are left out, counted, and warned of once.
+        A bad line has too few or too many fields (the first data line decides), an invalid id or number, a
+        number that is nan or beyond float64 (``inf`` is fine), an unclosed quote, an empty id, a NUL, a
+        carriage return other than before the newline, or ids that are not UTF-8. The first one is an error;
+        or bad lines are skipped and counted, with one warning.
     max_bad_lines : int, optional
-        With ``"skip"``: more are an error all the same.
+        With ``"skip"``: more are still an error.
     drop_duplicates, drop_self_loops : bool
-        Leave out all but the first (by file and line) of the edges with the same ends, in any order
-        where edges have no direction; drop edges from a vertex to itself. Their vertices stay.
+        Keep only the first (by file and line) of the edges with the same ends, in any order if edges have no
+        direction; drop edges from a vertex to itself. Their vertices stay.
     vocabulary : path, optional
-        Of a bag-of-words file: a file with a word a line, the k-th of which becomes the id of word k. The
-        words are UTF-8, distinct and as many as the head says; blanks around one do not count.
+        For a bag-of-words file: a file with one word per line; line k is the id of word k. The words are
+        UTF-8, distinct and as many as the head says; surrounding blanks do not count.
     threads : int, optional
 
     Returns
     -------
     EdgeList
-        A byte-order mark is not part of the first line; a last line without newline is a line like
-        any other, and so is one that ends in CR LF.
+        A byte-order mark is not part of the first line; a last line without newline, or a line that ends in
+        CR LF, is like any other.
 
     Raises
     ------
     InputError
-        On every rank alike: no such file, a directory, a format that is not read, gzip data
-        that is damaged or ends too early, no line end in 1 MiB, a bad line, or no edge at all.
+        On every rank: no such file, a directory, an unsupported format, gzip data that is damaged or ends too
+        early, no line end in 1 MiB, a bad line, or no edges.
     UsageError
-        Options that cannot be or do not fit the input.
+        Options are invalid or do not fit the input.
 
     Warns
     -----
@@ -170,7 +170,7 @@ def options_of(
     max_bad_lines: Any, vocabulary: Any, directed: Any = None, bipartite: Any = False, threads: Any = None,
     counts: bool = False,
 ) -> Options:  # fmt: skip
-    """Return what the caller of a reader said about the text, checked."""
+    """Return the caller's options for the text, checked."""
     threads = arguments.threads(threads)
     return Options(
         ids=arguments.choice("ids", ids, KINDS),
@@ -247,7 +247,7 @@ def number_ends(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> Vert
 
 
 def number_sides(parsed: Parsed, strings: bool, comm: Comm, threads: int) -> VertexIds:
-    """As `number_ends`, each column in an id space of its own; the right one's global ids are the later."""
+    """As `number_ends`, with separate id spaces for the columns; the right one's global ids come later."""
     sides = [_number_side(parsed, ends, strings, comm, threads) for ends in (parsed.src, parsed.dst)]
     parsed.dst += sides[0].num_vertices
     return SidedIds(comm, *sides)
@@ -257,7 +257,7 @@ def _number_side(parsed: Parsed, ends: np.ndarray, strings: bool, comm: Comm, th
     if not strings:
         return number_integers([ends], parsed.largest, comm, threads, parsed.least)
     every = NameTable()
-    index = []  # for each of the run's tables: the place in *every* of the names that this column has
+    index = []  # for each of the run's tables: the places in *every* of this column's names
     for number, table in enumerate(parsed.tables):
         used = np.zeros(table.count, bool)
         for run in parsed.runs:
@@ -273,7 +273,7 @@ def _number_side(parsed: Parsed, ends: np.ndarray, strings: bool, comm: Comm, th
 
 
 def _positions(parsed: Parsed, comm: Comm) -> np.ndarray | None:
-    """Return each edge's place in the order of files and lines; None if ranks are in it (collective)."""
+    """Return each edge's place in the order of files and lines; None if ranks follow it (collective)."""
     rows = [first for *_, first in parsed.pieces] + [parsed.rows]
     here = [(file, begin, rows[k + 1] - rows[k]) for k, (file, begin, *_) in enumerate(parsed.pieces)]
     pieces = [piece for part in comm.allgather(here) for piece in part]

@@ -1,4 +1,4 @@
-"""What each field of a line is: an end, a column of a name, a number that is not kept, or text."""
+"""The role of each field of a line: an end, a named column, a number that is not kept, or text."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from gaslab._kernels import parser
 from gaslab.errors import InputError, UsageError, nearest
 from gaslab.ingest.headers import ends_named
 
-SOURCE, TARGET, CHECKED, IGNORED, TEXT = -1, -2, -3, -4, -5  # roles; that of a column is its index
-NUMBERS = ("fine", "out_of_range", "decimal_comma")  # problems of a field that was meant as a number
+SOURCE, TARGET, CHECKED, IGNORED, TEXT = -1, -2, -3, -4, -5  # roles; a column's role is its index
+NUMBERS = ("fine", "out_of_range", "decimal_comma")  # problems of a field meant as a number
 
 Columns = Mapping[str, "int | str | None"] | Sequence[str] | None
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What each field of a line is, for the parser and for messages."""
+    """The role of each field of a line, for the parser and for messages."""
 
     role: np.ndarray  # int32, one per field
     fields: list[str]  # what messages call each field
     columns: list[str]  # names of the columns kept, by role
-    text: list[str]  # names of the columns that are left out because they are text
+    text: list[str]  # names of the columns left out because they are text
 
 
 def find_roles(
     rows: Sequence[list[bytes]], names: list[str] | None, wanted: Columns, where: str,
     third: str = "weight", blanks: bool = False,
 ) -> Roles:  # fmt: skip
-    """Return the roles of the fields of *rows*, which are alike and say which columns are text.
+    """Return the roles of the fields of *rows*, which are similar and show which columns are text.
 
-    Without *names* the field behind the two ends is the *third*. A column that *wanted* names is a column of
-    numbers, whatever is in it: reading finds the first row that has none. Between *blanks* text may be part
-    of an id, so that a field behind the ids is a number, kept or not, unless *wanted* leaves it out by name.
+    Without *names* the field after the two ends is the *third*. A column named in *wanted* is a column of
+    numbers, whatever it contains: reading finds the first row without one. Between *blanks* text may be part
+    of an id, so a field after the ids must be a number, kept or not, unless *wanted* leaves it out by name.
     """
     width = len(rows[0])
     own = names or ["source", "target", third, *(f"column{k}" for k in range(3, width))]
@@ -80,7 +80,7 @@ def find_roles(
 
 
 def is_text(values: Sequence[bytes]) -> bool:
-    """Return whether the values of a column are text, or all empty: then none is meant as a number."""
+    """Return whether a column's values are text, or all empty: then none is meant as a number."""
     problems = [parser.number_problem(value) for value in values]
     if any(problem in NUMBERS for problem in problems):
         return False
@@ -90,7 +90,7 @@ def is_text(values: Sequence[bytes]) -> bool:
 
 
 def _called(at: dict[str, int], source: int, target: int) -> dict[int, str]:
-    """Return the names that the caller gives to fields, by their positions."""
+    """Return the caller's names for fields, by position."""
     if source == target:
         raise UsageError(
             f"source and target are both column {source}; "

@@ -18,7 +18,7 @@ from gaslab.ragged import RaggedColumn
 
 Arrays = dict[str, np.ndarray]
 NEEDS_THE_SAME = "rows='same' needs the same rows on every rank"
-EXACT = {str, int, float, bool, bytes}  # their fingerprints are equal where they are
+EXACT = {str, int, float, bool, bytes}  # equal values have equal fingerprints
 OTHER_ROWS = "pass each rank its own rows with rows='parts', or rank 0 all of them with rows='root'"
 
 
@@ -54,7 +54,7 @@ def _span(size: int, part: int, parts: int) -> slice:
 
 
 def _described(arrays: Arrays) -> dict[str, tuple[int, str, str]]:
-    """Return what ranks compare: size, dtype and fingerprint of each array."""
+    """Return the values that ranks compare: size, dtype and fingerprint of each array."""
     described = {}
     for name, array in arrays.items():
         if isinstance(array, RaggedColumn):
@@ -66,7 +66,7 @@ def _described(arrays: Arrays) -> dict[str, tuple[int, str, str]]:
 
 
 def _check_objects(comm: Comm, arrays: Arrays) -> None:
-    """Raise where objects differ between ranks; of those a fingerprint has the class alone (collective)."""
+    """Raise if objects differ between ranks; fingerprints only have their classes (collective)."""
     for name, array in arrays.items():
         objects = array.tolist() if array.dtype == object and not isinstance(array, RaggedColumn) else []
         if set(map(type, objects)) <= EXACT:
@@ -76,7 +76,7 @@ def _check_objects(comm: Comm, arrays: Arrays) -> None:
 
 
 def _compare(name: str, ours: list[Any], sent: Any, rank: int) -> None:
-    """Raise where this rank's objects are not those that rank 0 pickled, or have another hash."""
+    """Raise if this rank's objects are not those that rank 0 pickled, or have different hashes."""
     theirs = unpickled(sent)
     if ours == theirs and list(map(hash, ours)) == list(map(hash, theirs)):
         return
@@ -86,8 +86,8 @@ def _compare(name: str, ours: list[Any], sent: Any, rank: int) -> None:
         what = f"{name}[{at}] is {shown(theirs[at])} on rank 0 and {shown(one)} on rank {rank}"
         raise UsageError(f"{NEEDS_THE_SAME}, but {what}; {OTHER_ROWS}")
     raise InputError(
-        f"{name}[{at}] is {shown(one)}, a {type(one).__name__}, which has another hash on rank {rank} than "
-        "its equal of rank 0, so ranks cannot agree on it; a hash that is kept must not be pickled"
+        f"{name}[{at}] is {shown(one)}, a {type(one).__name__}, whose hash on rank {rank} differs "
+        "from that of its equal on rank 0, so ranks cannot agree on it; do not pickle a stored hash"
     )
 
 
@@ -124,7 +124,7 @@ def _scattered(comm: Comm, array: np.ndarray) -> np.ndarray:
 
 
 def unpickled(data: bytes) -> Any:
-    """Return the objects that another rank pickled; InputError where this rank does not know their class."""
+    """Return the objects that another rank pickled; InputError if this rank does not know their class."""
     try:
         return pickle.loads(data)
     except (pickle.UnpicklingError, AttributeError, ImportError) as error:

@@ -18,7 +18,7 @@ from gaslab.ingest.problems import not_utf8, shown
 
 
 def check_side_file(path: str) -> None:
-    """Raise InputError unless *path* is a file or a pipe that is there: a device may never end."""
+    """Raise InputError unless *path* is an existing file or pipe: a device may never end."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError) as error:
@@ -31,9 +31,9 @@ def check_side_file(path: str) -> None:
 
 @contextmanager
 def side_file(path: str) -> Iterator[tuple[bytes, Iterator[str]]]:
-    """Open *path*, as gzip data if it is named so; yield the first bytes of the text, and its lines.
+    """Open *path*, as gzip data if so named; yield the first bytes of the text, and its lines.
 
-    Raises InputError, also inside the block, for a file that cannot be read, is no text, or is damaged.
+    Raises InputError, also inside the block, for a file that cannot be read, is not text, or is damaged.
     """
     check_side_file(path)
     try:
@@ -51,7 +51,7 @@ def side_file(path: str) -> Iterator[tuple[bytes, Iterator[str]]]:
 
 
 def _lines(path: str, text: Iterable[str]) -> Iterator[str]:
-    """Yield lines; raise InputError for the first that has bytes which are not UTF-8, escaped in *text*."""
+    """Yield lines; raise InputError for the first with non-UTF-8 bytes, escaped in *text*."""
     for number, line in enumerate(text, 1):
         try:
             line.encode()

@@ -1,4 +1,4 @@
-"""The sides of a bipartite graph: left ids first, then right ones, each in an id space of its own."""
+"""The sides of a bipartite graph: left ids first, then right ones, in separate id spaces."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def right(user_id: Any) -> Any:
 
 
 def in_words(one: Any) -> Any:
-    """Return a vertex of a bipartite graph as `SidedIds.from_text` reads it; a number of the left stays.
+    """Return a vertex of a bipartite graph as `SidedIds.from_text` reads it; a left number stays.
 
     >>> in_words(right(7)), in_words(7), in_words("ann"), in_words("right:ann")
     ('right:7', 7, 'ann', 'left:right:ann')
@@ -81,11 +81,11 @@ class SidedIds(VertexIds):
         self.sides = (left, right)
 
     def lookup(self, gids: Any) -> np.ndarray:
-        """Return the user ids of *gids* on their own sides, without saying which (collective)."""
+        """Return the user ids of *gids* on their own sides, without the sides (collective)."""
         return self.begin_lookup(self.comm.attempt(lambda: global_ids(gids, self.num_vertices)))()
 
     def begin_lookup(self, gids: np.ndarray) -> Callable[[], np.ndarray]:
-        """Exchange what `lookup` takes (collective); return the rest of it."""
+        """Exchange the data for `lookup` (collective); return a function for the rest."""
         on_right = gids >= self.num_left
         masks, first = (~on_right, on_right), (0, self.num_left or 0)
         parts = [
@@ -107,7 +107,7 @@ class SidedIds(VertexIds):
         return lambda: np.concatenate([left(), right()])
 
     def named(self, gids: Any) -> list[str]:
-        """Return how messages call *gids* (collective): ``7 (right)``."""
+        """Return the names of *gids* in messages (collective): ``7 (right)``."""
         return [f"{one!s} ({SIDES[side]})" for one, side in self._with_sides(gids)]
 
     def marked(self, gids: Any) -> list[Any]:
@@ -119,12 +119,12 @@ class SidedIds(VertexIds):
         return list(zip(self.lookup(gids).tolist(), sides.tolist(), strict=True))
 
     def find(self, user_ids: Any, *, rows: str = "same") -> np.ndarray:
-        """Return the global ids of *user_ids*, left ones but for those made by `right` (collective)."""
+        """Return the global ids of *user_ids*, on the left unless made by `right` (collective)."""
         rows = arguments.choice("rows", rows, arguments.ROWS[:2])
         return self._on_sides(listed(user_ids), lambda number, part: self._find_on(number, part, rows))
 
     def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
-        """As `find`, with -1 for ids that are not there (collective)."""
+        """As `find`, with -1 for missing ids (collective)."""
         return self._on_sides(user_ids, lambda number, part: self.sides[number].locate(part, rows))
 
     def _on_sides(self, wanted: list[Any], find: Callable[[int, list[Any]], np.ndarray]) -> np.ndarray:
@@ -145,7 +145,7 @@ class SidedIds(VertexIds):
             raise VertexNotFound(text + hint) from None
 
     def directories(self) -> list[VertexIds]:
-        """Return the directories of the left side and of the right one (collective)."""
+        """Return the directories of the left and the right side (collective)."""
         return [one for side in self.sides for one in side.directories()]
 
     def hash_here(self) -> int:
@@ -163,6 +163,6 @@ class SidedIds(VertexIds):
 
 
 def need_sides(ids: VertexIds, what: str) -> None:
-    """Raise UsageError unless the graph is bipartite; *what* is what needs it to be."""
+    """Raise UsageError unless the graph is bipartite; *what* needs it."""
     if ids.num_left is None:
         raise UsageError(f"{what}, and the graph is not bipartite; make it with bipartite=True (--bipartite)")

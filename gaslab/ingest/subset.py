@@ -14,7 +14,7 @@ from gaslab.ingest.names import Names
 
 
 class SubsetIds(VertexIds):
-    """Ids by way of the graph they were cut from: *kept* maps its global ids to the new ones."""
+    """Ids through the graph they were cut from: *kept* maps its global ids to the new ones."""
 
     def __init__(self, whole: VertexIds, kept: VertexIds, num_left: int | None) -> None:
         super().__init__(whole.comm, whole.kind, kept.num_vertices)
@@ -26,7 +26,7 @@ class SubsetIds(VertexIds):
         return self._whole.lookup(self._kept.lookup(gids))
 
     def begin_lookup(self, gids: np.ndarray) -> Callable[[], np.ndarray]:
-        """Exchange what `lookup` takes (collective); return the rest of it."""
+        """Exchange the data for `lookup` (collective); return a function for the rest."""
         return self._whole.begin_lookup(self._kept.begin_lookup(gids)())
 
     def begin_whole(self, everywhere: bool) -> Callable[[], np.ndarray]:
@@ -34,7 +34,7 @@ class SubsetIds(VertexIds):
         return self._whole.begin_lookup(self._kept.begin_whole(everywhere)())
 
     def named(self, gids: Any) -> list[str]:
-        """Return how messages call *gids* (collective)."""
+        """Return the names of *gids* in messages (collective)."""
         return self._whole.named(self._kept.lookup(gids))
 
     def marked(self, gids: Any) -> list[Any]:
@@ -53,13 +53,13 @@ class SubsetIds(VertexIds):
         return after
 
     def locate(self, user_ids: list[Any], rows: str = "same") -> np.ndarray:
-        """As `find`, with -1 for ids that are not there (collective)."""
+        """As `find`, with -1 for missing ids (collective)."""
         before = self._whole.locate(user_ids, rows)
         after = self._kept.locate(before.tolist(), rows)
         return np.where(before < 0, -1, after)
 
     def directories(self) -> list[VertexIds]:
-        """Return directories of the same ids that do without the graph they were cut from (collective)."""
+        """Return directories of the same ids, independent of the graph they were cut from (collective)."""
         ends = [0, self.num_vertices] if self.num_left is None else [0, self.num_left, self.num_vertices]
         before = [0, self._whole.num_left or 0]
         return [

@@ -27,8 +27,8 @@ def read_table(
 ) -> Columns:
     """Return a table: ``"id"``, then every column by its name, or those of *columns*, and ``"side"``.
 
-    With *texts* also columns that are no numbers; those in *raw* stay text where the file is text, as ids do.
-    Else columns of text are left out with a warning, and an error where they are in *columns*.
+    With *texts* also non-numeric columns; those in *raw* stay text if the file is text, as ids do. Otherwise
+    columns of text are left out with a warning, and an error if they are in *columns*.
     """
     table = _of_binary(path) if path.endswith(BINARY) else _of_text(path, raw)
     for name in columns or ():
@@ -40,7 +40,7 @@ def read_table(
 
 
 def _of_numbers(path: str, table: Columns, needed: Collection[str]) -> Columns:
-    """Return the columns that hold numbers; those of text are left out unless they are *needed*."""
+    """Return the columns that hold numbers; text columns are left out unless *needed*."""
     left = []
     for name, values in table.items():
         if name == "id" or (isinstance(values, np.ndarray) and values.dtype.kind in "biuf"):
@@ -55,7 +55,7 @@ def _of_numbers(path: str, table: Columns, needed: Collection[str]) -> Columns:
 
 
 def _is_text(values: Any) -> bool:
-    """Whether some values of a column are words, and none is a number."""
+    """Whether some values of a column are words and none is a number."""
     words = [one for one in np.asarray(values, object).ravel().tolist() if one is not None]
     return bool(words) and all(isinstance(one, str) and not _is_number(one) for one in words)
 
@@ -149,7 +149,7 @@ def _fields(path: str, line: str) -> list[str]:
 
 
 def _numbers(words: tuple[str, ...]) -> Any:
-    """Return an array of a column's numbers or bools, or its words where one is neither."""
+    """Return an array of a column's numbers or bools, or its words if one is neither."""
     if words and {word.lower() for word in words} <= {"true", "false"}:
         return np.array([word.lower() == "true" for word in words])
     together = "".join(words)

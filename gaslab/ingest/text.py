@@ -19,9 +19,9 @@ from gaslab.parallel.comm import Comm
 
 log = logging.getLogger("gaslab")
 
-RUN_BYTES = 1 << 17  # a thread is not worth less text
-NAME_BLOCK_BYTES = 1 << 20  # a block's every id may be a new name, for which tables keep room
-OF_CORPUS = {"source": "document", "target": "word"}  # what the ends of edges are called there
+RUN_BYTES = 1 << 17  # less text is not worth a thread
+NAME_BLOCK_BYTES = 1 << 20  # every id in a block may be a new name, for which tables keep room
+OF_CORPUS = {"source": "document", "target": "word"}  # the names of edges' ends there
 COUNTED = ("lines", "headers", "comments", "blanks", "rejected", "edges", "self_loops")
 
 
@@ -32,12 +32,12 @@ class Run:
     lo: int
     hi: int
     table: int
-    real: np.ndarray  # bool per column: its bits are a float64's, else an int64's
+    real: np.ndarray  # bool per column: whether its bits are a float64's, else an int64's
 
 
 @dataclass
 class Parsed:
-    """What this rank read: ends as integer ids, or as indices into the name table of their run."""
+    """The edges read by this rank: ends as integer ids, or as indices into their run's name table."""
 
     src: np.ndarray
     dst: np.ndarray
@@ -48,7 +48,7 @@ class Parsed:
     bad: list[BadLine] = field(default_factory=list)  # the first of them, lines counted within the piece
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
     largest: int = -1
-    least: int = 0  # or the least id, if one is negative
+    least: int = 0  # or the smallest id, if one is negative
     leading_zero: bool = False
     rows: int = 0
 
@@ -161,7 +161,7 @@ def parse_pieces(
 
 
 def _header_offset(file: InputFile, layout: Layout) -> int:
-    """Return where the header or the last line of the head of a file starts, -1 if it has none.
+    """Return where the header or the last line of a file's head starts, -1 if it has none.
 
     Every file may repeat a header.
     Comments may push it beyond the first rank's bytes, so every rank with a piece of the file looks.
@@ -199,7 +199,7 @@ def _parse_block(
     start = parsed.counts["lines"] - lines_before + np.cumsum(lines) - lines
     for run in range(len(lines)):
         lo, count = int(first[run]), int(counted["edges"][run])
-        if lo != parsed.rows and count:  # an earlier run had lines that are no edges
+        if lo != parsed.rows and count:  # an earlier run had lines that are not edges
             for array in (parsed.src, parsed.dst, *parsed.columns):
                 array[parsed.rows : parsed.rows + count] = array[lo : lo + count]
         parsed.runs.append(Run(parsed.rows, parsed.rows + count, run, real[run].astype(bool)))
@@ -243,7 +243,7 @@ def _agree_on_bad_lines(
 
 
 def _way_out_of_first(bad: BadLine, layout: Layout) -> str:
-    """Return what else may be wrong where the line that the layout is decided from is bad itself."""
+    """Return another possible error if the line that decides the layout is itself bad."""
     if bad.problem != "not_number" or bad.text.removesuffix(b"\r") != layout.first:
         return ""
     names = "pass --header (header=True) if the line names the columns"
@@ -273,9 +273,9 @@ def first_bad(
 def typed(
     columns: Sequence[np.ndarray], runs: Sequence[tuple[int, int, np.ndarray]], comm: Comm
 ) -> list[np.ndarray]:
-    """Return columns of bits as int64 where all values of the input are integers, else float64 (collective).
+    """Return columns of bits as int64 if all values of the input are integers, else float64 (collective).
 
-    *runs* says of rows [lo, hi) which columns have the bits of float64 there; they are changed in place.
+    *runs* says for rows [lo, hi) which columns hold the bits of float64; they are changed in place.
     """
     real = np.zeros(len(columns), dtype=np.int64)
     for _, _, here in runs:

@@ -1,4 +1,4 @@
-"""A vocabulary: a file with a word a line; the word of line k is the id of vertex k of one side."""
+"""A vocabulary: a file with one word per line; the word on line k is the id of vertex k on one side."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gaslab.parallel.comm import Comm
 def number_words(path: str, count: int | None, needed: str, comm: Comm) -> tuple[np.ndarray, VertexIds]:
     """Return (the global id of the word of each line, int64; the directory of words) (collective).
 
-    Raises InputError where there are not *count* of them, as *needed* says, for a line that is no word, and
-    for a word that is there twice. None: as many as there are.
+    Raises InputError if there are not *count* of them, as *needed* says, for a line that is not a word, and
+    for a repeated word. None: any number.
     """
     file = comm.on_root(lambda: look_at(path, "edges"))
     words = comm.attempt(lambda: _read(file, comm))
@@ -45,7 +45,7 @@ def number_words(path: str, count: int | None, needed: str, comm: Comm) -> tuple
 def numbered(words: Names, comm: Comm) -> tuple[np.ndarray, VertexIds, tuple[int, int, str] | None]:
     """Return (the global id of every word, int64; the directory; the first word again) (collective).
 
-    Ranks have the words one rank after the other. A word again: its place, its earlier place, the word.
+    Ranks have the words in rank order. A repeated word: its place, its earlier place, the word.
     """
     own, known = number_names(words, comm)
     number = np.concatenate(comm.allgather_array(own))
@@ -77,7 +77,7 @@ def _read(file: InputFile, comm: Comm) -> list[bytes]:
 
 
 def _fault(words: list[bytes]) -> tuple[int, str] | None:
-    """Return the first line that is no word, from 0, and what is wrong with it; None if all are words."""
+    """Return the first line, from 0, that is not a word, and its error; None if all are words."""
     found = [(words.index(b""), "an empty line; each line of a vocabulary is a word")] if b"" in words else []
     text = b"\n".join(words)
     for byte, what in ((b"\0", "a NUL byte"), (b"\r", "a carriage return inside the line")):

@@ -31,7 +31,7 @@ class Aggregator(Generic[T]):
         self.live = arguments.flag("aggregator.live", live)
         self.after = arguments.choice("aggregator.after", after, MOMENTS)
         if isinstance(every, Phase):
-            raise UsageError("aggregator(every=Phase(...)): one phase; every=gl.Phase says all of them")
+            raise UsageError("aggregator(every=Phase(...)): one phase; every=gl.Phase means all of them")
         named = isinstance(every, str) or every is Phase
         self.every = every if named else arguments.whole("aggregator.every", every, 1)
         if self.after == "scatter" and (self.live or self.by_phase):
@@ -48,7 +48,7 @@ class Aggregator(Generic[T]):
         return self.every is Phase
 
     def interval(self, program: Any) -> int:
-        """Return the supersteps from one value to the next with the program's parameters; 0: none counts."""
+        """Return the supersteps from one value to the next, with the program's parameters; 0: none counts."""
         if self.live or self.by_phase:
             return 0
         every: Any = self.every

@@ -1,4 +1,4 @@
-"""The annotations of a class, evaluated: also those that ``from __future__`` made strings."""
+"""The annotations of a class, evaluated, including those that ``from __future__`` made strings."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Mark = TypeVar("Mark")
 
 
 class Unresolved:
-    """An annotation that names something unknown; `text` is how it was written."""
+    """An annotation that names something unknown; `text` is its source."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
 class Namespace(Mapping[str, Any]):
-    """Where names in annotations are looked up: the given scopes in order, then the built-ins.
+    """The namespace of annotations: the given scopes in order, then the built-ins.
 
-    A class made inside a function may name what only that function knew, such as its own ``import
-    gaslab as gl``; nothing keeps that. So an unknown name stands for the language's word of that
-    name if there is one, and else for the module of words.
+    A class made inside a function may use names that only that function had, such as its own ``import gaslab
+    as gl``; nothing keeps them. So an unknown name stands for the language's word of that name if it exists,
+    else for the module of words.
     """
 
     def __init__(self, *scopes: Mapping[str, Any]) -> None:
@@ -45,18 +45,18 @@ class Namespace(Mapping[str, Any]):
 
 
 def evaluate(annotation: Any, namespace: Namespace) -> Any:
-    """Return what *annotation* means; strings are evaluated, `Unresolved` if that fails."""
+    """Return the meaning of *annotation*; strings are evaluated, `Unresolved` if that fails."""
     if not isinstance(annotation, str):
         return annotation
     try:
         value = eval(annotation, {}, namespace)
-    except Exception:  # any text may stand there; the caller says where
+    except Exception:  # any text is possible; the caller reports the place
         return Unresolved(annotation)
     return Unresolved(annotation) if inspect.ismodule(value) else value
 
 
 def functions_of(cls: type) -> dict[str, FunctionType]:
-    """Return the functions that *cls* itself defines: methods, static methods, aggregators."""
+    """Return the functions defined by *cls* itself: methods, static methods, aggregators."""
     found = {}
     for name, value in vars(cls).items():
         for candidate in (value, getattr(value, "__func__", None), getattr(value, "function", None)):
@@ -67,7 +67,7 @@ def functions_of(cls: type) -> dict[str, FunctionType]:
 
 
 def namespace_of(cls: type, *inner: type) -> Namespace:
-    """Return where annotations in the body of *cls* (or of a class *inner* to it) look up names."""
+    """Return the namespace of annotations in the body of *cls* (or of a class *inner* to it)."""
     scopes: list[Mapping[str, Any]] = [vars(c) for c in (*inner, cls)]
     for function in functions_of(cls).values():
         scopes.append(closure_of(function))
@@ -92,8 +92,8 @@ def closure_of(function: FunctionType) -> dict[str, Any]:
 def annotations_of(cls: type, stop: type, owner: type | None = None) -> dict[str, Any]:
     """Return the annotated attributes of *cls* and its bases below *stop*, evaluated, bases first.
 
-    *owner* is the program class around a nested Vertex or Edge: its methods know the names that
-    the module of a notebook cell or of a program loaded from a file may not.
+    *owner* is the program class around a nested Vertex or Edge: its methods know names that the module of a
+    notebook cell or of a program loaded from a file may not.
     """
     merged: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -106,22 +106,22 @@ def annotations_of(cls: type, stop: type, owner: type | None = None) -> dict[str
 
 
 def own_annotations(cls: type) -> dict[str, Any]:
-    """Return the annotations in the body of *cls*, as written or as Python evaluated them."""
+    """Return the annotations in the body of *cls*, as written or as evaluated by Python."""
     try:
         return inspect.get_annotations(cls)
-    except NameError:  # Python 3.14 evaluates them only now, and a name is unknown
+    except NameError:  # Python 3.14 evaluates them only now; a name is unknown
         from annotationlib import Format, get_annotations  # type: ignore[import-not-found, unused-ignore]
 
         return dict(get_annotations(cls, format=Format.STRING))
 
 
 def mark_of(annotation: Any, kind: type[Mark]) -> Mark | None:
-    """Return the first mark of a kind that an ``Annotated`` carries, None if it has none."""
+    """Return the first mark of a kind in an ``Annotated``, else None."""
     return next((mark for mark in getattr(annotation, "__metadata__", ()) if isinstance(mark, kind)), None)
 
 
 def without_none(annotation: Any) -> Any:
-    """Return X of ``X | None``, which says to a type checker that a method may return None; else as it is."""
+    """Return X for ``X | None``, which tells type checkers that a method may return None; else unchanged."""
     arguments = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else ()
     others = [one for one in arguments if one is not NoneType]
     return others[0] if len(arguments) == 2 and len(others) == 1 else annotation

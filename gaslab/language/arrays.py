@@ -1,6 +1,6 @@
-"""Parameters that are vectors or matrices: the arrays given for them, and the lengths that these have.
+"""Parameters that are vectors or matrices: the arrays given for them, and their lengths.
 
-numpy is imported when a value is converted, for the build declares programs before there is any.
+numpy is imported when a value is converted, since the build declares programs before numpy exists.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _PLAIN: dict[Any, str] = {None: "float64", float: "float64", int: "int64", bool:
 
 
 def is_array(value: Any) -> bool:
-    """Return whether *value* is an array of numpy's, without importing numpy to ask."""
+    """Return whether *value* is a numpy array, without importing numpy."""
     return any((c.__module__, c.__name__) == ("numpy", "ndarray") for c in type(value).__mro__)
 
 
 def is_masked(value: Any) -> bool:
-    """Return whether *value* is an array of which some elements may be missing."""
+    """Return whether *value* is an array that may have missing elements."""
     return any(c.__name__ == "MaskedArray" for c in type(value).__mro__)
 
 
@@ -51,13 +51,13 @@ def described(array: Any) -> str:
 def given_arrays(cls: type, declared: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arrays among a program's parameters, and the lengths that they bind, by name.
 
-    *declared* has the annotations of all parameters, *values* those that are given. Lengths are int
-    parameters that shapes name; an array that is not given is its default everywhere, if it has one.
+    *declared* has the annotations of all parameters, *values* the given values. Lengths are int parameters
+    that shapes name; an array that is not given has its default everywhere, if any.
 
     Raises
     ------
     UsageError
-        An array that is missing, not of its type or dimensions, or not of the lengths that others have.
+        An array is missing, has the wrong type or dimensions, or lengths that differ from others'.
     """
     fields = {name: _field(cls, name, kind) for name, kind in declared.items() if dimensions_of(kind)}
     made = {
@@ -76,13 +76,13 @@ def given_arrays(cls: type, declared: Mapping[str, Any], values: Mapping[str, An
                 continue
             if length in lengths and lengths[length] != n:
                 raise UsageError(
-                    f"{what}: the shape is {_shape(fields[name])}, and {length}={lengths[length]!r} is "
+                    f"{what}: the shape is {_shape(fields[name])}, but {length}={lengths[length]!r} is "
                     f"given; leave {length} out, or pass an array of that length"
                 )
             before, other = bound.setdefault(length, (n, name))
             if before != n:
                 raise UsageError(
-                    f"{what}: the shape is {_shape(fields[name])}, and {other}={described(made[other])} has "
+                    f"{what}: the shape is {_shape(fields[name])}, but {other}={described(made[other])} has "
                     f"{length} = {before}; make the shapes agree"
                 )
     known = lengths | {length: n for length, (n, _) in bound.items()}
@@ -93,10 +93,10 @@ def given_arrays(cls: type, declared: Mapping[str, Any], values: Mapping[str, An
 
 
 def frozen(what: str, value: Any, field: Field, rank: int) -> NDArray[Any]:
-    """Return a read-only copy of an array, row by row in the dtype of its declaration; raises UsageError.
+    """Return a read-only C-contiguous copy of an array in its declared dtype; raises UsageError.
 
-    *what* is the parameter with its class before it: ``Layer.weights``. A float may be rounded, as by any
-    conversion; what an integer type does not hold, or float32 only as infinity, is refused.
+    *what* is the parameter with its class: ``Layer.weights``. A float may be rounded, as by any conversion;
+    values that an integer type cannot hold, or float32 only as infinity, are refused.
     """
     import numpy as np
 
@@ -105,7 +105,7 @@ def frozen(what: str, value: Any, field: Field, rank: int) -> NDArray[Any]:
         raise UsageError(f"{owner}({name}=...) is a masked array; fill it: {name}=array.filled(0)")
     try:
         found = np.asarray(value)
-    except (ValueError, TypeError):  # rows of different length, or what cannot be an array
+    except (ValueError, TypeError):  # rows of different length, or not an array
         raise wrong(what, value, f"{_KINDS[rank]} of numbers is needed, with rows of one length") from None
     said = f"{owner}({name}={described(found)})"
     if found.dtype.kind not in "biuf":
@@ -137,7 +137,7 @@ def frozen(what: str, value: Any, field: Field, rank: int) -> NDArray[Any]:
 
 
 def _lost(found: NDArray[Any], made: NDArray[Any], storage: str) -> Any:
-    """Return where a conversion has changed a value by more than rounding."""
+    """Return where a conversion changed a value by more than rounding."""
     import numpy as np
 
     if made.dtype.kind == "f":
@@ -151,7 +151,7 @@ def _lost(found: NDArray[Any], made: NDArray[Any], storage: str) -> Any:
 
 
 def _field(cls: type, name: str, annotation: Any) -> Field:
-    """Return the declaration of an array parameter; raises where it has no shape."""
+    """Return the declaration of an array parameter; raises if it has no shape."""
     field = getattr(cls, name, None)
     rank = dimensions_of(annotation)
     if not isinstance(field, Field) or len(field.shape) != rank:
@@ -161,7 +161,7 @@ def _field(cls: type, name: str, annotation: Any) -> Field:
 
 
 def _default(cls: type, name: str, field: Field, known: Mapping[str, Any]) -> NDArray[Any]:
-    """Return the array that has the default of its declaration everywhere; raises without one."""
+    """Return an array filled with the declared default; raises without one."""
     import numpy as np
 
     if not field.has_init:
@@ -185,7 +185,7 @@ def _default(cls: type, name: str, field: Field, known: Mapping[str, Any]) -> ND
 
 
 def _storage(field: Field) -> str | None:
-    """Return the storage type of an array's elements, None for what is none."""
+    """Return the storage type of an array's elements, None if unsupported."""
     if isinstance(field.dtype, type) or field.dtype is None:
         return _PLAIN.get(field.dtype)
     mark = mark_of(field.dtype, Storage) if get_origin(field.dtype) is Annotated else None

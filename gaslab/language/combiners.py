@@ -1,7 +1,7 @@
-"""How values are combined: the marks behind ``Sum[float]`` and its like, and totals with named parts.
+"""How values are combined: the marks behind ``Sum[float]`` and the like, and totals with named parts.
 
-Words of the language, which `gaslab.program` gathers. What each operation is, its identity and its text in C
-and in Python, is a row of `gaslab/compiler/tree/combiner_table.py`.
+Words of the language, which `gaslab.program` exports. Each operation, its identity and its text in C and in
+Python, is a row of `gaslab/compiler/tree/combiner_table.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ P = TypeVar("P")
 
 
 class Combine:
-    """The mark behind ``Sum[...]``, ``Min[...]`` and their like; `op` is a row of the table of operations."""
+    """The mark behind ``Sum[...]``, ``Min[...]`` and the like; `op` is a row of the table of operations."""
 
     def __init__(self, op: str) -> None:
         self.op = op
@@ -27,33 +27,33 @@ class Combine:
         return f"Combine({self.op!r})"
 
 
-# To a type checker each is its plain content: Sum[float] is float.
+# For type checkers each is its plain content: Sum[float] is float.
 Sum = Annotated[T, Combine("sum")]
 Prod = Annotated[T, Combine("prod")]
 BitOr = Annotated[T, Combine("bitor")]
 Any = Annotated[T, Combine("any")]
 All = Annotated[T, Combine("all")]
-# Of True values; the total is an int. When it runs, gl.Count[bool] is the same.
+# Counts True values; the total is an int. At run time, gl.Count[bool] is the same.
 if TYPE_CHECKING:
     Count = Annotated[int, Combine("count")]
 else:
     Count = Annotated[T, Combine("count"), Storage("int64")]
 Min = Annotated[T, Combine("min")]
 Max = Annotated[T, Combine("max")]
-# Of pairs (key, payload) the one with the smallest or largest key, on ties that with the smallest payload.
+# The (key, payload) with the smallest or largest key, on ties with the smallest payload.
 ArgMin = Annotated[tuple[K, P], Combine("argmin")]
 ArgMax = Annotated[tuple[K, P], Combine("argmax")]
 
 
 class At:
-    """What `at` makes; *written_at* is the file and line of the call, which faults name."""
+    """The result of `at`; *written_at* is the file and line of the call, for faults."""
 
     def __init__(self, index: Anything, weight: Anything, written_at: tuple[str, int]) -> None:
         self.index, self.weight, self._written_at = index, weight, written_at
 
 
 def _place_of_call() -> tuple[str, int]:
-    """Return the file and line that called the caller."""
+    """Return the file and line of the caller's caller."""
     user = sys._getframe(2)
     return user.f_code.co_filename, user.f_lineno
 
@@ -117,7 +117,7 @@ class Accumulator:
     ...         v.x = total.mean
     """
 
-    __slots__ = ("__dict__", "_written_at")  # the parts; the file and line of the call, which faults name
+    __slots__ = ("__dict__", "_written_at")  # the parts; the file and line of the call, for faults
 
     def __init__(self, **parts: Anything) -> None:
         vars(self).update(parts)

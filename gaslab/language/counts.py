@@ -1,4 +1,4 @@
-"""Numbers that a class writes, or leaves to an int parameter that it names: `repeat_phases = "rounds"`."""
+"""Numbers written in a class, or left to a named int parameter: `repeat_phases = "rounds"`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from gaslab import arguments
 
 
 def count_of(program: Any, written: int | str | None, least: int = 0, most: int | None = None) -> int | None:
-    """Return the number that is *written*, or the value that *program* has for the parameter of that name.
+    """Return the number *written*, or *program*'s value of the parameter of that name.
 
-    Raises UsageError for a value outside *least* and *most*.
+    Raises UsageError for a value outside *least* to *most*.
     """
     if not isinstance(written, str):
         return written

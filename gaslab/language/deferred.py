@@ -1,4 +1,4 @@
-"""`Deferred`: a module that is imported when a name of it is first used."""
+"""`Deferred`: a module imported when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Deferred(ModuleType):
-    """Stands for the module of its name, which it imports when it is asked for an attribute.
+    """Stands for the module of its name, imported at the first attribute access.
 
     >>> Deferred("math").floor(2.5)
     2

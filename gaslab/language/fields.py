@@ -1,6 +1,6 @@
-"""What a field is made of: how numbers are stored, what a vertex id is, vectors and matrices.
+"""The types of fields: stored numbers, vertex ids, vectors and matrices.
 
-Words of the language, which `gaslab.program` gathers. No numpy here: the build compiles programs first.
+Words of the language, which `gaslab.program` exports. No numpy here: the build compiles programs first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Storage:
         return f"Storage({self.name!r})"
 
 
-# The least and the largest value of each integer type; arithmetic is done in int64, hence uint64's.
+# The smallest and largest value of each integer type; arithmetic is in int64, hence uint64's.
 RANGES = {
     f"{sign}int{bits}": (0, (1 << min(bits, 63)) - 1) if sign else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     for sign in ("", "u")
@@ -41,16 +41,16 @@ uint64 = Annotated[int, Storage("uint64")]  # 0 to 2**63 - 1
 uint32 = Annotated[int, Storage("uint32")]
 uint16 = Annotated[int, Storage("uint16")]
 uint8 = Annotated[int, Storage("uint8")]
-# In the user's own ids; inside a program only compared, ordered, copied and combined. To a type
-# checker it takes anything, and comparing two gives a bool (with plain Any it would give Any).
+# In the user's own ids; inside a program only compared, ordered, copied and combined. For type checkers it
+# accepts anything, and comparing two gives a bool (with plain Any it would give Any).
 VertexId = Annotated[Any | int, Storage("id")]
-# A `VertexId` that is no vertex's, ordered after all of them: what an empty ``Min[VertexId]`` is. A result
-# shows it as None, or -1 where ids are integers.
+# The `VertexId` of no vertex, ordered after all others: the value of an empty ``Min[VertexId]``. A result
+# shows it as None, or -1 if ids are integers.
 NOBODY: VertexId = Nobody(last=True)
 
 
 class Dimensions:
-    """The mark behind `Vector` and `Matrix`: how many indices an element has."""
+    """The mark behind `Vector` and `Matrix`: the number of an element's indices."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -59,7 +59,7 @@ class Dimensions:
         return f"Dimensions({self.count})"
 
 
-# To a type checker both are numpy arrays; `field` gives their shape.
+# For type checkers both are numpy arrays; `field` gives their shape.
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -73,9 +73,9 @@ SUM, MIN, MAX, PROD, BITOR = "sum", "min", "max", "prod", "bitor"
 
 
 class Field:
-    """What `field` says of a field, of a part of an accumulator, or of a parameter that is an array.
+    """The details from `field` for a field, a part of an accumulator, or an array parameter.
 
-    `has_init` is whether a start was said.
+    `has_init` is whether a start was given.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ class Ragged:
         return f"Ragged({self.kind!r})"
 
 
-# On a field or a total a list of values, on gather's result what one edge adds to it (or None). To a
-# type checker it is both: what is indexed, looped over and measured, and what gather returns.
+# On a field or a total a list of values, on gather's result one edge's contribution (or None). For type
+# checkers it is both: indexed, looped over and measured, and returned by gather.
 if TYPE_CHECKING:
     List = Annotated[Any | Sequence[T], Ragged("list")]
     SortedSet = Annotated[Any | Sequence[T], Ragged("set")]

@@ -1,4 +1,4 @@
-"""Programs of several phases: what `Phase` holds, and which method of a class each of them names."""
+"""Programs of several phases: the content of a `Phase`, and the methods of a class that it names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gaslab.arguments import shown
 NONE, IN, OUT, ALL = 0, 1, 2, 3
 METHODS = ("start", "active", "gather", "apply", "scatter", "done")  # that a phase may name
 DIRECTIONS = ("gather_edges", "scatter_edges")
-OF_CLASS = object()  # a direction that a phase leaves to its class
+OF_CLASS = object()  # a direction left to the class
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,22 +68,22 @@ class Phase:
     supersteps: int | str | None = None
 
     def direction(self, cls: type, name: str) -> Any:
-        """Return a direction, the class's where the phase has none of its own: a number or a method."""
+        """Return a direction, by default the class's: a number or a method."""
         own = getattr(self, name)
         if own is not OF_CLASS:
             return own
         return getattr(cls, name) if getattr(self, name.removesuffix("_edges")) is not None else NONE
 
     def directions(self, cls: type) -> tuple[int, int]:
-        """Return over which edges it gathers and scatters at most."""
+        """Return all directions in which it may gather and scatter."""
         chosen = (self.direction(cls, name) for name in DIRECTIONS)
         gather, scatter = (ALL if isinstance(x, FunctionType) else x for x in chosen)
         return gather, scatter
 
     def methods(self, cls: type) -> dict[str, FunctionType]:
-        """Return what this phase names, by role, as *cls* has it: a subclass may have replaced it.
+        """Return this phase's methods by role, from *cls*: a subclass may have replaced them.
 
-        Raises TypeError for what is no method of the class; the text says what.
+        Raises TypeError for anything that is not a method of the class, naming it.
         """
         found: dict[str, FunctionType] = {}
         for role in (*METHODS, *DIRECTIONS):
@@ -95,14 +95,14 @@ class Phase:
             mine = getattr(cls, name, None)
             if not isinstance(chosen, FunctionType) or not isinstance(mine, FunctionType):
                 chosen = name or shown(chosen)
-                raise TypeError(f"{role}={chosen} is no method of the class; name one above it")
+                raise TypeError(f"{role}={chosen} is not a method of the class; name one above it")
             if all(vars(base).get(name) is not chosen for base in cls.__mro__):
-                raise TypeError(f"{role}={name} is not the method that the class has by this name")
+                raise TypeError(f"{role}={name} is not the class's method of this name")
             found[role] = mine
         return found
 
 
 def phases_of(cls: type) -> tuple[Phase, ...]:
-    """Return the phases of a program class; none for one that has its methods by their own names."""
+    """Return the phases of a program class; none for a class whose methods have the standard names."""
     phases: tuple[Phase, ...] = getattr(cls, "phases", ())
     return phases

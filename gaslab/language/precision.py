@@ -12,24 +12,24 @@ PRECISIONS = {"float64": float64, "float32": float32}
 
 
 def named_precision(value: Any) -> str | None:
-    """Return the storage type of the floats that a class's ``precision`` asks for, None for what is none."""
+    """Return the storage type of floats for a class's ``precision``, None if invalid."""
     mark = mark_of(value, Storage)
     return mark.name if mark and mark.name in PRECISIONS else None
 
 
 def class_in(cls: Any, precision: str | None) -> Any:
-    """Return a class like this one that computes in that precision; itself for None."""
+    """Return a class like this one that computes in that precision; for None, the class itself."""
     if precision is None or named_precision(cls.precision) == precision:
         return cls
     return _derived(cls, precision)
 
 
 def program_in(program: Any, precision: str | None) -> Any:
-    """Return a program like this one that computes in that precision; itself for None."""
+    """Return a program like this one that computes in that precision; for None, the program itself."""
     if (cls := class_in(type(program), precision)) is type(program):
         return program
     made: Any = object.__new__(cls)
-    made.__dict__.update(program.__dict__)  # the parameters, which were checked
+    made.__dict__.update(program.__dict__)  # the parameters, already checked
     return made
 
 

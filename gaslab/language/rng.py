@@ -1,8 +1,8 @@
 """The words for random numbers: ``gl.uniform``, ``gl.normal``, ``gl.integers`` and more.
 
-In a method they are draws, which the compiler knows by these functions. Anywhere else those of numbers make
-a `Draw`, the start of a field. While the reference engine runs a method, it puts its own way to draw
-into `drawing`.
+In a method they are draws, which the compiler recognises by these functions. Elsewhere those that draw
+numbers make a `Draw`, the start of a field. While the reference engine runs a method, it puts its own drawing
+function into `drawing`.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import Any
 from gaslab import arguments
 from gaslab.errors import UsageError
 
-# Where in a superstep a draw stands: the low bits of Philox's second counter word.
+# The place of a draw in a superstep: the low bits of Philox's second counter word.
 PHASES = {
     "init": 0, "init_message": 0, "start": 1, "active": 2, "gather": 3, "apply": 4, "scatter": 5, "visit": 6,
     "gather_edges": 8, "scatter_edges": 9,
 }  # fmt: skip
 EDGE_PHASES = ("gather", "scatter", "visit")  # their draws belong to the edge
-FIELD, EDGE_FIELD = 14, 15  # the start of a field; there the superstep's place has the field's index
+FIELD, EDGE_FIELD = 14, 15  # the start of a field; the superstep's bits then hold the field's index
 RNGS = {
     "counter": "a Philox block each",
     "stream": "a generator for each call of a method, seeded by a Philox block",
     "hash": "a mix of seed, moment, unit and number",
-}  # what a draw in a method is, by the class's rng
+}  # the definition of a draw in a method, by the class's rng
 TYPES = {
     "uniform": "float", "normal": "float", "integers": "int", "exponential": "float", "gamma": "float",
     "poisson": "int",
-}  # fmt: skip  # what a draw is in a program
-OF_VECTORS = ("categorical", "dirichlet")  # which only methods draw
+}  # fmt: skip  # the type of a draw in a program
+OF_VECTORS = ("categorical", "dirichlet")  # drawn only in methods
 MOST = dict.fromkeys(("normal", "exponential", "gamma"), sys.float_info.max) | {
     "poisson": 2.0**52
 }  # of a parameter
@@ -55,7 +55,7 @@ class Draw:
         return f"gl.{self.kind}({', '.join(map(repr, self.arguments))})"
 
     def values(self, parameters: dict[str, Any]) -> tuple[float, ...]:
-        """Return the arguments as numbers, those that name a parameter from *parameters*."""
+        """Return the arguments as numbers; names of parameters are looked up in *parameters*."""
         found = []
         for argument in self.arguments:
             if isinstance(argument, str) and argument not in parameters:
@@ -72,7 +72,7 @@ class Draw:
 
 
 def needed(kind: str, value: float) -> str:
-    """Return what a parameter of a distribution has to be, nothing where *value* is that."""
+    """Return the requirement on a distribution's parameter, nothing if *value* meets it."""
     most = MOST.get(kind)
     if most is None or 0.0 <= value <= most:
         return ""
@@ -80,10 +80,10 @@ def needed(kind: str, value: float) -> str:
 
 
 def too_wide(low: float, high: float) -> str:
-    """Return what is wrong with the range of ``gl.uniform``, nothing where its width is a finite number."""
+    """Return the error of ``gl.uniform``'s range, nothing if its width is finite."""
     if math.isfinite(high - low):
         return ""
-    return f"the range of gl.uniform from {low!r} to {high!r} is no finite number wide"
+    return f"the range of gl.uniform from {low!r} to {high!r} has no finite width"
 
 
 def _drawn(kind: str, **operands: Any) -> Any:
@@ -304,7 +304,7 @@ def categorical(weights: Any) -> int:
 def _of_vector(kind: str, values: Any) -> Any:
     draw = drawing.get()
     if draw is None:
-        raise UsageError(f"gl.{kind} draws in the methods of a program; the start of a field is no such draw")
+        raise UsageError(f"gl.{kind} draws only in the methods of a program, not as the start of a field")
     return draw(kind, (values,))
 
 

@@ -1,4 +1,4 @@
-"""Totals by key: the type of a gather that sums by a key, and its total in plain Python."""
+"""Totals by key: the type of a gather that sums by key, and its total in plain Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ByKey:
 
 
 class Totals(dict[K, V]):
-    """The sum of each key, as apply sees it in the reference engine; *nothing* is the sum of any other key.
+    """The sum of each key, as apply sees it in the reference engine; any other key has the sum *nothing*.
 
     >>> total = Totals(0.0)
     >>> total.update({7: 1.5, 2: 0.5, 5: 1.5})
@@ -49,7 +49,7 @@ class Totals(dict[K, V]):
         return best[0]  # type: ignore[no-any-return]
 
 
-# On gather's result a key and a value, or None; on apply's total the sum of each key. To a type checker it is
+# On gather's result a key and a value, or None; on apply's total the sum of each key. For type checkers it is
 # both.
 if TYPE_CHECKING:
     SumBy = Annotated[Any | Totals[K, V], ByKey()]

@@ -1,4 +1,4 @@
-"""How a rank waits for batches, which may arrive at once or only after long."""
+"""How a rank waits for batches, which may arrive at once or much later."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 from gaslab.parallel import launch
 
-POLLS = 1000  # empty ones before it sleeps, where there is a core for every rank; else FEW
+POLLS = 1000  # empty ones before it sleeps, if every rank has a core; else FEW
 FEW = 2
 SHORTEST, LONGEST = 50e-6, 300e-6  # seconds
 
@@ -15,8 +15,8 @@ SHORTEST, LONGEST = 50e-6, 300e-6  # seconds
 class Backoff:
     """Yields the core at first, then sleeps ever longer, until a batch arrives.
 
-    Yielding alone does not help where ranks outnumber cores: the operating system passes the core from one
-    waiting rank to the next, and the rank that has work gets no larger share of it.
+    Yielding alone does not help if ranks outnumber cores: the operating system passes the core from one
+    waiting rank to the next, and the rank with work gets no larger share of it.
 
     Parameters
     ----------
@@ -43,5 +43,5 @@ class Backoff:
             time.sleep(min(SHORTEST * (self._empty - self._polls), LONGEST))
 
     def reset(self) -> None:
-        """Begin again to yield, as something has arrived."""
+        """Yield again, as something has arrived."""
         self._empty = 0

@@ -1,7 +1,7 @@
 """Child processes of a process that has used threads, and of a rank.
 
-OpenMP's threads end before a fork; parent and child can then start new ones (`gaslab._kernels.forks`).
-A child of a rank has the variables of the launcher and, after a fork, MPI in its memory. It is no rank, but a
+OpenMP's threads end before a fork; parent and child can then start new ones (`gaslab._kernels.forks`). A
+child of a rank has the launcher's variables and, after a fork, MPI in its memory. It is not a rank, but a
 world of one.
 """
 
@@ -14,7 +14,7 @@ _first: int | None = None  # the process of the first collective call; a fork co
 
 
 def note_process() -> bool:
-    """Note this process, and return whether this is the first collective call of it or of a parent."""
+    """Note this process, and return whether this is its or a parent's first collective call."""
     global _first
     first = _first is None
     if first:
@@ -31,5 +31,5 @@ def is_child() -> bool:
         return False
     if process.parent_process() is not None:
         return True
-    # Spawn and forkserver import the script before they name the parent; multiprocessing asks this, too.
+    # Spawn and forkserver import the script before they name the parent; multiprocessing tests this, too.
     return bool(getattr(process.current_process(), "_inheriting", False))

@@ -1,8 +1,8 @@
-"""`collective`: a decorator for public functions that all ranks must call alike.
+"""`collective`: a decorator for public functions that all ranks must call with the same arguments.
 
-It checks a call against the function's signature, and the ranks compare the function and its arguments.
-Ranks that disagree all raise the same error, which names the call of each; without it they would wait for
-each other for ever, or mix two answers into one.
+It checks a call against the function's signature, and the ranks compare the function and its arguments. Ranks
+that disagree all raise the same error, which names each rank's call; otherwise they would wait for each other
+forever, or mix two answers into one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ R = TypeVar("R")
 EXEMPT = ("comm", "progress")  # may differ between ranks
 LISTED = 8  # different calls or values in an error
 
-_inside = threading.local()  # .depth: how many collective functions this thread is in
+_inside = threading.local()  # .depth: the number of collective functions this thread is in
 
 
 def collective(
@@ -41,21 +41,21 @@ def collective(
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare that all ranks call the function together, with the same arguments.
 
-    The ranks are those of the argument ``comm``, or of the graph among the arguments, else all. Calls from
-    inside another collective function are not compared: they follow from that function's arguments.
+    The ranks are those of the argument ``comm``, or of the graph among the arguments, else all. Calls inside
+    another collective function are not compared: they follow from its arguments.
 
     Parameters
     ----------
     exempt : names of parameters
-        That may differ between ranks, or that the function compares itself.
+        Parameters that may differ between ranks, or that the function compares itself.
     data : names of parameters
-        Of rows, which may differ between ranks unless ``rows="same"``.
+        Parameters of rows, which may differ between ranks unless ``rows="same"``.
     options : name of a function of the package, optional
-        That the keyword arguments without a name here are passed on to.
+        The function to which unnamed keyword arguments are passed on.
     own : names of parameters
-        Of that function, which this one sets itself.
+        That function's parameters that this one sets itself.
     name : str, optional
-        What errors call the function, by default its own name.
+        The function's name in errors, by default its own.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def collective(
             except BaseException as error:
                 if comm is not None:
                     comm.break_off(error)
-                if isinstance(error, KeyboardInterrupt) and not depth:  # it came in the user's code
+                if isinstance(error, KeyboardInterrupt) and not depth:  # raised in the user's code
                     error.__traceback__ = users_frames(error.__traceback__)
                 raise
             finally:
@@ -103,7 +103,7 @@ def _bound(
     args: Any,
     kwargs: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the arguments of a call by parameter; UsageError where they do not fit the signature."""
+    """Return the arguments of a call by parameter; UsageError if they do not fit the signature."""
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
@@ -121,7 +121,7 @@ def _bound(
         _refuse_unknown(called, further, [*arguments, *passed_on])
         for keyword in own:
             if keyword in further:
-                raise UsageError(f"{called}() sets {keyword} itself; its own arguments say the same")
+                raise UsageError(f"{called}() sets {keyword} itself; use its own arguments")
     return {**arguments, **further}
 
 
@@ -133,14 +133,14 @@ def _refuse_unknown(called: str, keywords: Mapping[str, Any], known: list[str]) 
 
 
 def agree(called: str, arguments: Mapping[str, Any], exempt: Set[str]) -> Comm | None:
-    """Compare a call with those of the other ranks, and return these, None where there are no others.
+    """Compare a call with the other ranks' calls, and return these, None without other ranks.
 
-    Of *arguments* those named in *exempt* do not count. The ranks are found among the arguments.
+    *arguments* named in *exempt* do not count. The ranks are found among the arguments.
 
     Raises
     ------
     UsageError
-        On all ranks, where their calls differ.
+        On all ranks, if their calls differ.
     """
     comm = _comm_of(arguments)
     if comm is None or comm.size == 1:
@@ -175,7 +175,7 @@ def _comm_of(arguments: Mapping[str, Any]) -> Comm | None:
 
 
 def _caller() -> str:
-    """Return file and line, outside gaslab, of the call."""
+    """Return the call's file and line outside gaslab."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "gaslab":
         frame = frame.f_back
@@ -186,7 +186,7 @@ Call = tuple[str, str, dict[str, bytes], dict[str, str]]  # function, its place,
 
 
 def _difference(calls: list[Call]) -> str:
-    """Return the difference between the ranks' calls, and which rank made which."""
+    """Return the difference between the ranks' calls, and which rank made which call."""
     called, _, prints, _ = calls[0]
     if any(one[0] != called for one in calls):
         did = _by_rank("called", [one[1] for one in calls])

@@ -1,9 +1,9 @@
 """Communicators.
 
-`world()` starts MPI at first use, and only where a launcher started several processes, so that a
-plain ``python`` or ``gaslab --help`` never loads an MPI library. A `Comm` moves numpy arrays
-(buffers, split below 2**31 bytes, every byte counted) and small Python objects for control.
-All methods are collective unless they say otherwise.
+`world()` starts MPI at first use, and only if a launcher started several processes, so that a plain
+``python`` or ``gaslab --help`` never loads an MPI library. A `Comm` moves numpy arrays (buffers, split below
+2**31 bytes, every byte counted) and small Python objects for control. All methods are collective unless
+stated otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gaslab.parallel.transport import MPITransport, Transport
 
 T = TypeVar("T")
 CHUNK = 1 << 30  # bytes of one message at most
-SUM_CHUNK = 1 << 16  # floats summed at once, of every rank
+SUM_CHUNK = 1 << 16  # floats of every rank summed at once
 
 
 class Comm:
@@ -42,7 +42,7 @@ class Comm:
         self.messages_sent = 0
 
     def __reduce__(self) -> Any:
-        return Comm, ()  # who unpickles it is alone
+        return Comm, ()  # unpickled, it is alone
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Comm:
         return self
@@ -85,12 +85,12 @@ class Comm:
     def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = Tag.PLAIN) -> Pending:
         """Start sending one array of bytes to each peer; one from each of *sources* is due (not collective).
 
-        Of several begun with one tag, the first begun must be the first ended.
+        With one tag, the first begun must be the first ended.
         """
         return Pending()
 
     def transport(self) -> Transport:
-        """Return what sends batches between ranks that do not wait for each other."""
+        """Return the transport of batches between ranks that do not wait for each other."""
         return Transport()
 
     def abort(self, code: int = 1) -> None:
@@ -102,15 +102,15 @@ class Comm:
     def attempt(self, action: Callable[[], T]) -> T:
         """Run *action* on every rank; if it raises on some, raise the lowest such rank's error on all.
 
-        *action* itself must not be collective: the others would wait for the one that raised.
+        *action* must not be collective: the others would wait for the one that raised.
         """
         return action()
 
     def on_root(self, action: Callable[[], T], long_running: bool = False) -> T:
         """Run *action* on rank 0 and return its small result, or raise its error, on every rank.
 
-        With *long_running* the other ranks wait outside MPI: they leave a core that they share with rank 0 to
-        it, and react to signals. That costs up to 0.2 ms.
+        With *long_running* the other ranks wait outside MPI: they yield a core shared with rank 0, and react
+        to signals. That costs up to 0.2 ms.
         """
         return action()
 
@@ -123,25 +123,25 @@ class Comm:
         return True
 
     def meet(self, digest: bytes, call: str) -> list[bytes]:
-        """Return every rank's *digest* once all ranks are here; *call* names what they are here for.
+        """Return every rank's *digest* once all ranks are here, for *call*.
 
-        Raises an error where a rank cannot come: see `gaslab.parallel.rendezvous`.
+        Raises an error if a rank cannot come: see `gaslab.parallel.rendezvous`.
         """
         return [digest]
 
     def break_off(self, error: BaseException) -> None:
-        """Note that *error* has taken this rank out of the call that it last met for (not collective)."""
+        """Note that *error* took this rank out of the call of its last meeting (not collective)."""
 
 
 class Pending:
-    """Messages under way: `receive` those that are due, `finish` those that were sent; `end` does both."""
+    """Messages under way: `receive` those due, `finish` those sent; `end` does both."""
 
     def receive(self) -> dict[int, np.ndarray]:
-        """Wait for what is due, and return it by source rank."""
+        """Wait for the messages due, and return them by source rank."""
         return {}
 
     def finish(self) -> None:
-        """Wait until the peers have what was sent to them: its arrays may be written again."""
+        """Wait until the peers have their messages: the arrays may then be written again."""
 
     def end(self) -> dict[int, np.ndarray]:
         received = self.receive()
@@ -150,14 +150,14 @@ class Pending:
 
 
 class MPIComm(Comm):
-    """The ranks of an MPI communicator (of which a duplicate is used, separate from other messages)."""
+    """The ranks of an MPI communicator (a duplicate is used, separate from other messages)."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
         super().__init__()
         self._mpi = mpi
         self._process = os.getpid()
         self._world = communicator.Dup()
-        self._entrance = communicator.Dup()  # for all_here, where some may still be talking
+        self._entrance = communicator.Dup()  # for all_here, while some may still be communicating
         self._rendezvous = Rendezvous(mpi, communicator)
         self._batches: Any = None
         self.rank = self._world.Get_rank()
@@ -223,10 +223,10 @@ class MPIComm(Comm):
 
     def begin(self, outgoing: dict[int, np.ndarray], sources: Sequence[int], tag: int = Tag.PLAIN) -> Pending:
         requests = []
-        # Each rank starts with its successor, so that they do not all knock at one door.
+        # Each rank starts with its successor, so that they do not all contact the same one.
         for peer in sorted(outgoing, key=lambda p: (p - self.rank) % self.size):
             data = outgoing[peer]
-            # Whole chunks, then one that is shorter (maybe empty): its length ends the message.
+            # Whole chunks, then a shorter one (maybe empty), which ends the message.
             for lo in range(0, data.size + 1, CHUNK):
                 requests.append(self._world.Isend(data[lo : lo + CHUNK], dest=peer, tag=tag))
             self.bytes_sent += data.size
@@ -235,7 +235,7 @@ class MPIComm(Comm):
 
     def transport(self) -> Transport:
         if self._batches is None:
-            self._batches = self._world.Dup()  # once; a communicator is nothing to make for every run
+            self._batches = self._world.Dup()  # once; a communicator is too costly to make for every run
         return MPITransport(self._mpi, self._batches)
 
     def abort(self, code: int = 1) -> None:
@@ -329,13 +329,13 @@ def _portable(error: Exception | None) -> Exception | None:
         return None
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # to copy runs the class's own code (__reduce__, __init__), which may raise anything
+    except Exception:  # copying runs the class's own code (__reduce__, __init__), which may raise anything
         return GaslabError(f"{type(error).__name__}: {error}")
     return error
 
 
 _world: Comm | None = None
-_key: int | None = None  # of the attribute by which a communicator keeps its `Comm`
+_key: int | None = None  # of the attribute in which a communicator keeps its `Comm`
 
 
 def world() -> Comm:
@@ -350,7 +350,7 @@ def world() -> Comm:
 
 
 def current() -> Comm | None:
-    """Return what `world` returned, None if no caller has asked yet (not collective)."""
+    """Return the result of `world`, None if it has not been called (not collective)."""
     return _world
 
 

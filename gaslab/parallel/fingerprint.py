@@ -1,7 +1,7 @@
-"""Fingerprints of values: equal where two ranks passed the same, different where they did not.
+"""Fingerprints of values: equal if two ranks passed the same, different if not.
 
-Ranks compare fingerprints before a collective call (`gaslab.parallel.collective`). A fingerprint depends on
-the content alone: not on addresses, hash seeds, the order of a mapping, or whether a number is Python's or
+Ranks compare fingerprints before a collective call (`gaslab.parallel.collective`). A fingerprint depends only
+on the content: not on addresses, hash seeds, the order of a mapping, or whether a number is Python's or
 numpy's.
 """
 
@@ -20,17 +20,17 @@ from collections.abc import Mapping, Sequence, Set, ValuesView
 from typing import Any
 
 SIZE = 16  # bytes
-PLAIN: tuple[Any, ...] = (bool, int, float, complex, str, bytes, bytearray)  # a bool is an int, too
+PLAIN: tuple[Any, ...] = (bool, int, float, complex, str, bytes, bytearray)  # a bool is also an int
 OF_PYTHON = ("__dict__", "__weakref__", "__module__", "__doc__", "__static_attributes__", "__firstlineno__")
-MARSHALLED = {bool, int, float, str, type(None)}  # types of values that count in bulk
+MARSHALLED = {bool, int, float, str, type(None)}  # types of values compared in bulk
 
-Path = frozenset[int]  # of the objects that are being looked at, by id
+Path = frozenset[int]  # of the objects being visited, by id
 
 
 def fingerprint(value: Any, path: Path = frozenset()) -> bytes:
-    """Return the fingerprint of *value*; of an object that says nothing of its content, that of its type.
+    """Return the fingerprint of *value*; for an object that does not show its content, of its type.
 
-    A class says it by a method ``__fingerprint__`` that returns what counts. Arrays count by dtype, shape
+    A class shows it with a method ``__fingerprint__`` that returns what counts. Arrays count by dtype, shape
     and a checksum of their bytes.
 
     >>> import numpy as np
@@ -77,13 +77,13 @@ def fingerprint(value: Any, path: Path = frozenset()) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """Return a scalar of numpy's as Python's; anything else as it is."""
+    """Return a numpy scalar as Python's; anything else unchanged."""
     is_scalar = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
     return value.item() if is_scalar and hasattr(value, "item") else value
 
 
 def _sequence(values: list[Any], path: Path) -> bytes:
-    """Of many plain values their bytes together: one by one they would take a second a million."""
+    """Many plain values by their joint bytes: one by one they would take a second per million."""
     kinds = set(map(type, values))
     if any(kind.__module__ == "numpy" for kind in kinds):
         values = [_plain(value) for value in values]
@@ -102,7 +102,7 @@ def _mapping(values: Mapping[Any, Any], path: Path) -> bytes:
 
 
 def _object(value: Any) -> bytes:
-    """Of dates and exact numbers what they print; of other objects, which may print an address, the type."""
+    """Dates and exact numbers by their repr; other objects, whose repr may be an address, by type."""
     kind = type(value)
     if kind.__module__ in ("datetime", "decimal", "fractions", "uuid"):
         return _digest(kind.__qualname__, repr(value))
@@ -110,7 +110,7 @@ def _object(value: Any) -> bytes:
 
 
 def _content(value: Any) -> Any:
-    """Return what counts of an object: of an array its bytes, of a frame its columns; else the object."""
+    """Return the content of an object: an array's bytes, a frame's columns; else the object."""
     if isinstance(value, type):
         return value
     if (own := getattr(type(value), "__fingerprint__", None)) is not None:
@@ -133,7 +133,7 @@ def _content(value: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    """Return what an array holds; a text that says it for other things of numpy's."""
+    """Return the content of an array; for other numpy objects, a text."""
     import numpy as np
 
     if not isinstance(value, np.ndarray):
@@ -148,7 +148,7 @@ def _array(value: Any) -> Any:
 
 
 def _class(cls: type, path: Path) -> bytes:
-    """Of a class that a user wrote its name and members; of others the name."""
+    """A user's class by its name and members; other classes by name."""
     parts: list[bytes] = [_digest("class", cls.__qualname__)]
     for base in cls.__mro__:
         if base.__module__.partition(".")[0] in ("builtins", "gaslab"):
@@ -161,7 +161,7 @@ def _class(cls: type, path: Path) -> bytes:
 
 
 def _function(function: Any, path: Path) -> bytes:
-    """Of a function its code, defaults and the values it closes over."""
+    """A function by its code, its defaults and the values it closes over."""
     closed = []
     for cell in function.__closure__ or ():
         try:

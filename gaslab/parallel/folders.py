@@ -1,4 +1,4 @@
-"""A folder that all ranks write together: beside its final name, and renamed when it is complete."""
+"""A folder that all ranks write together: beside its final name, to which it is renamed when complete."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def write_folder(
 ) -> None:
     """Let every rank *write* its files into a folder, and rank 0 the file *manifest* last (collective).
 
-    *write* gets the folder and is not collective; *describe* gets what it returned on all ranks, and returns
-    the bytes of the manifest. Raises GaslabError with the path if something could not be written.
+    *write* gets the folder and is not collective; *describe* gets its results from all ranks, and returns the
+    bytes of the manifest. Raises GaslabError with the path if something could not be written.
     """
     with contextlib.ExitStack() as ends:
         drafts: list[AtomicFolder] = []  # on rank 0
@@ -46,7 +46,7 @@ def write_folder(
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Let an OSError inside the block name the file, which one on a full disk does not."""
+    """Let an OSError in the block name the file; on a full disk it would not."""
     try:
         yield
     except OSError as error:
@@ -55,13 +55,13 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write a file of a folder under way."""
+    """Write a file of an unfinished folder."""
     with writing(path):
         path.write_bytes(content)
 
 
 def _named(output: Output, beside: Path, write: Callable[[], T]) -> T:
-    """Return what *write* does; an OSError as an error that names the final path."""
+    """Return the result of *write*; an OSError becomes an error that names the final path."""
     try:
         return write()
     except OSError as error:

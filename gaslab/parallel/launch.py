@@ -1,6 +1,6 @@
 """Properties of the job and the machine: number of ranks, cores, threads.
 
-All of it comes from environment variables and the kernel, before any MPI library is loaded.
+All come from environment variables and the kernel, before any MPI library is loaded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LAUNCHERS: tuple[tuple[str, str, str, str, str], ...] = (
 class Launcher(NamedTuple):
     """What started this process; `name` is ``"none"`` and `size` 1 for a plain ``python``.
 
-    `size` is 0 where a launcher is there but does not say how many it started.
+    `size` is 0 if a launcher does not say how many processes it started.
     """
 
     name: str = "none"
@@ -47,7 +47,7 @@ class Launcher(NamedTuple):
 
 
 def launcher(environment: Mapping[str, str] = os.environ) -> Launcher:
-    """Return what *environment* says of the MPI launcher that started this process.
+    """Return the MPI launcher that started this process, according to *environment*.
 
     A child of a rank has the rank's variables, but no launcher started it.
     """
@@ -70,27 +70,27 @@ def launcher(environment: Mapping[str, str] = os.environ) -> Launcher:
 
 
 def _number(text: str) -> int | None:
-    """Return the leading number of *text* (Slurm writes ``4(x2)``), None without one."""
+    """Return the leading number in *text* (Slurm writes ``4(x2)``), None without one."""
     digits = text[: len(text) - len(text.lstrip("0123456789"))]
     return int(digits) if digits else None
 
 
 def usable_cores() -> int:
-    """Return the cores this machine lets the whole job use: affinity of us and of our launcher, quota.
+    """Return the cores this machine lets the whole job use: our affinity and our launcher's, quota.
 
-    A launcher that binds each rank to a core keeps the machine for itself, hence the look at our parent.
+    A launcher that binds each rank to a core is not bound itself, hence the look at our parent.
     """
     if not hasattr(os, "sched_getaffinity"):
         return os.cpu_count() or 1
     cores = len(os.sched_getaffinity(0))
     if launcher().parallel:
-        with contextlib.suppress(OSError):  # someone else's process: what we know of ourselves stands
+        with contextlib.suppress(OSError):  # someone else's process: our own affinity counts
             cores = max(cores, len(os.sched_getaffinity(os.getppid())))
     return max(1, min(cores, _quota(cores)))
 
 
 def _quota(default: int, path: str = "/sys/fs/cgroup/cpu.max") -> int:
-    """Return the cores a container's CPU quota leaves, *default* without one."""
+    """Return the cores that a container's CPU quota allows, *default* without one."""
     try:
         with open(path) as file:
             limit, period = file.read().split()[:2]
@@ -100,7 +100,7 @@ def _quota(default: int, path: str = "/sys/fs/cgroup/cpu.max") -> int:
 
 
 class SeparateWorldsError(LaunchError):
-    """Every process of a launcher is a world of its own."""
+    """Every process of a launcher is a separate world."""
 
 
 def check_world(size: int) -> None:
@@ -111,7 +111,7 @@ def check_world(size: int) -> None:
     raise SeparateWorldsError(
         f"{job.name} started {job.size} processes, but each sees an MPI world of 1: this mpiexec and the MPI "
         "that mpi4py loads are not the same; start with the mpiexec of that MPI (`gaslab doctor` names it), "
-        f"or say --allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"
+        f"or pass --allow-singleton ({ALLOW_SINGLETON}=1) to run {job.size} separate copies"
     )
 
 
@@ -123,7 +123,7 @@ def singleton_allowed() -> bool:
 def threads_per_rank(local_ranks: int = 1) -> int:
     """Return OMP_NUM_THREADS, else SLURM_CPUS_PER_TASK, else usable cores ÷ ranks on this machine.
 
-    Raises LaunchError for a variable that is set to something else than a number of threads.
+    Raises LaunchError for a variable that is not a number of threads.
     """
     return _threads(local_ranks)[0]
 
@@ -136,7 +136,7 @@ def threads_rule(local_ranks: int = 1) -> str:
 def _threads(local_ranks: int) -> tuple[int, str]:
     """Return the threads per rank and the rule that gave them."""
     for name in ("OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"):
-        value = os.environ.get(name, "").split(",")[0].strip()  # OpenMP's may be a list, by level
+        value = os.environ.get(name, "").split(",")[0].strip()  # OpenMP's may be a list, by nesting level
         if value and not (value.isdecimal() and int(value) > 0):
             raise LaunchError(
                 f"{name}={os.environ[name]!r}: a whole number of at least 1 is needed; correct it or unset it"
@@ -154,7 +154,7 @@ _said_small = False
 
 
 def choose_threads(threads: int | None, local_ranks: int = 1, rank: int = 0) -> int:
-    """Return *threads*, or for None those of `threads_per_rank`; rank 0 logs the choice once."""
+    """Return *threads*, or if None `threads_per_rank`; rank 0 logs the choice once."""
     global _announced
     count, rule = (threads, "as asked") if threads else _threads(local_ranks)
     if rank == 0 and not _announced:
@@ -166,7 +166,7 @@ def choose_threads(threads: int | None, local_ranks: int = 1, rank: int = 0) -> 
 
 
 def say_small(edges: int, ranks: int, rank: int = 0) -> None:
-    """Log once, on rank 0, that a graph of so many edges is too small for several ranks."""
+    """Log once, on rank 0, that a graph with this many edges is too small for several ranks."""
     global _said_small
     if ranks > 1 and edges < RANKS_PAY and rank == 0 and not _said_small:
         import logging  # as above

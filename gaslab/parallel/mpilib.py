@@ -16,7 +16,7 @@ def load_mpi() -> Any:
     Raises
     ------
     LaunchError
-        There is no MPI library, or MPI does not run although mpi4py is loaded.
+        No MPI library is found, or MPI does not run although mpi4py is loaded.
     """
     if "mpi4py.MPI" in sys.modules:
         return _started_before()
@@ -25,7 +25,7 @@ def load_mpi() -> Any:
 
         mpi4py.rc.thread_level = "funneled"  # our threads never call MPI, so it needs no locks
         with polling.set_while_loading(polling.wanted_by_mpi()), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of a wrong launcher: check_world says it
+            warnings.simplefilter("ignore", RuntimeWarning)  # from a wrong launcher: check_world reports it
             from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise LaunchError(
@@ -36,7 +36,7 @@ def load_mpi() -> Any:
 
 
 def _started_before() -> Any:
-    """Return the MPI that the user's script has started."""
+    """Return the MPI that the user's script started."""
     mpi = running_mpi()
     if mpi is None:
         raise LaunchError(
@@ -54,7 +54,7 @@ def _started_before() -> Any:
 
 
 def running_mpi() -> Any:
-    """Return mpi4py.MPI if it is running, else None; in a child process only its parent runs it."""
+    """Return mpi4py.MPI if it is running, else None, as in a child process, whose parent runs it."""
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is None or not hasattr(mpi, "COMM_WORLD") or not mpi.Is_initialized() or mpi.Is_finalized():
         return None
@@ -64,7 +64,7 @@ def running_mpi() -> Any:
 
 
 def mpi_family() -> str:
-    """Return the family of the MPI that mpi4py will load, without starting it; "" if it does not say."""
+    """Return the family of the MPI that mpi4py will load, without starting it; "" if unknown."""
     try:
         from mpi4py import _mpiabi
 

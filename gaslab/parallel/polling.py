@@ -1,8 +1,8 @@
-"""How MPI and OpenMP wait where ranks or threads outnumber the cores: they yield the core.
+"""How MPI and OpenMP wait if ranks or threads outnumber the cores: they yield the core.
 
 MPI reads its variables when it starts, OpenMP's library when the first kernel loads it. They are set for that
-moment, each only where the user has not set it, and removed again: the rest of the process, and the processes
-that it starts, do not see them.
+moment, unless the user has set them, and then removed: the rest of the process, and its child processes, do
+not see them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from gaslab.errors import LaunchError
 from gaslab.parallel import launch
 
-# MPICH polls 8 ms before it lets another rank have the core; so it sleeps a moment after 16 idle polls. In
-# MPICH 4 the first three do so; in MPICH 5, which yields to waiting ranks as well, the last two.
+# MPICH polls 8 ms before it yields the core; so it sleeps a moment after 16 idle polls. In MPICH 4 the first
+# three do so; in MPICH 5, which also yields to waiting ranks, the last two.
 _MPI = {
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
     "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "16",
@@ -28,13 +28,13 @@ _OPENMP = {"OMP_WAIT_POLICY": "passive"}
 
 
 def wanted_by_mpi() -> dict[str, str]:
-    """Return the variables, of those not set, by which this machine's ranks yield the core."""
+    """Return the unset variables by which this machine's ranks yield the core."""
     job = launch.launcher()
     return _unset(_MPI) if job.parallel and job.local_size > launch.usable_cores() else {}
 
 
 def wanted_by_openmp() -> dict[str, str]:
-    """Return the variables, of those not set, by which the threads of this machine's ranks yield the core."""
+    """Return the unset variables by which the threads of this machine's ranks yield the core."""
     job = launch.launcher()
     with contextlib.suppress(LaunchError):  # not a number of threads: the first call raises it
         if job.parallel and job.local_size * launch.threads_per_rank(job.local_size) > launch.usable_cores():
@@ -53,7 +53,7 @@ def set_for_job() -> None:
 
 @contextlib.contextmanager
 def set_while_loading(variables: dict[str, str]) -> Iterator[None]:
-    """Set *variables* in the environment within the block."""
+    """Set *variables* in the environment during the block."""
     os.environ.update(variables)
     try:
         yield

@@ -1,4 +1,4 @@
-"""A line on standard error by a rank that waits long for the others to start."""
+"""A line on standard error from a rank that waits long for the others to start."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SECONDS = 10.0
 def remind(what: str) -> Iterator[None]:
     """Write, once the block has taken `SECONDS`, that this rank waits for *what*.
 
-    MPI_Init keeps Python's lock, so that no thread of Python could write it: a thread of C does.
+    MPI_Init holds Python's lock, so a C thread writes it, not a Python thread.
     """
     job = launch.launcher()
     if not job.parallel:
         yield
         return
-    from gaslab._kernels.reminder import Reminder  # under a launcher alone: a kernel takes time to load
+    from gaslab._kernels.reminder import Reminder  # only under a launcher: a kernel takes time to load
 
     line = f"gaslab: rank {job.rank} of {job.size} has waited {SECONDS:g} s for {what}"
     way_out = "if one has ended, start the job with `python -m gaslab SCRIPT.py` to see why"

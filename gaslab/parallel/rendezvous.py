@@ -1,13 +1,13 @@
 """Where the ranks of a communicator meet before a collective call, and learn of a rank that cannot come.
 
-A meeting compares a few bytes of every rank. A rank that waits for long posts a notice of where it is, and
-reads those of the others: a rank that has ended, or that waits in a call of another communicator, never
-comes, and the meeting fails. A rank that is merely busy posts nothing; the ranks that wait name it in a
-warning. Nothing here blocks inside MPI, so that a waiting rank hears of signals.
+A meeting compares a few bytes from every rank. A rank that waits long posts a notice of its place, and reads
+the others' notices: a rank that has ended, or that waits in a call on another communicator, never comes, and
+the meeting fails. A rank that is merely busy posts nothing; the waiting ranks name it in a warning. Nothing
+here blocks inside MPI, so a waiting rank reacts to signals.
 
-A rank leaves by a notice too, and stays until all others have left: those that still call something
-collective learn of it at once. A rank that an exception has taken out of a call posts that, too: if it then
-leaves while others are still in that call, they wait inside MPI, where only the end of the job reaches them.
+A rank also leaves with a notice, and stays until all others have left: ranks that still make collective calls
+learn of it at once. A rank that an exception takes out of a call posts that, too: if it then leaves while
+others are still in that call, they wait inside MPI, where only the end of the job reaches them.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from gaslab.errors import AbandonedError, TimeoutExpired, UsageError
 from gaslab.parallel import failure
 from gaslab.parallel.tags import Tag
 
-WAITS, LEFT, FAILED, GAVE_UP, BROKE_OFF = range(5)  # what a notice says of a rank
-NOTICE_SECONDS = 0.2  # of waiting, before a rank says where it is
-STUCK_SECONDS = 0.5  # for which two ranks must have waited for each other in different calls
+WAITS, LEFT, FAILED, GAVE_UP, BROKE_OFF = range(5)  # a rank's state in a notice
+NOTICE_SECONDS = 0.2  # of waiting before a rank says where it is
+STUCK_SECONDS = 0.5  # for which two ranks must wait for each other in different calls
 WARN_SECONDS = 60.0
-BROKEN_SECONDS = 0.5  # in which the ranks of a call that one has broken off break it off too
-LEAVE_SECONDS = 5.0  # in which the ranks that wait for one that has ended must give up, or end the job
+BROKEN_SECONDS = 0.5  # in which ranks must abort a call that one has aborted
+LEAVE_SECONDS = 5.0  # in which ranks waiting for an ended rank must give up, or the job ends
 TIMEOUT = "GASLAB_COLLECTIVE_TIMEOUT"
-LOOKS = 3  # without a notice before there is none: a look may only make MPI take one message in
-SPINS = 50  # looks before a waiting rank sleeps, each of which yields the core
+LOOKS = 3  # without a notice until there is none: one look may only make MPI receive one message
+SPINS = 50  # looks, each yielding the core, before a waiting rank sleeps
 SHORTEST, LONGEST = 20e-6, 2e-3  # seconds of sleep
 
 log = logging.getLogger("gaslab")
-_all: list[Rendezvous] = []  # of this process; never freed, as all ranks must leave the same ones
+_all: list[Rendezvous] = []  # of this process; never freed, since all ranks must leave the same ones
 
 
 class Notice(NamedTuple):
-    """A rank's state, how many meetings it has begun, and the call of the last."""
+    """A rank's state, its number of meetings begun, and the call of the last."""
 
     state: int
     meetings: int
@@ -53,16 +53,16 @@ class Notice(NamedTuple):
 
 
 class Rendezvous:
-    """The meetings of the ranks of one communicator (of which a duplicate is used)."""
+    """The meetings of the ranks of one communicator (a duplicate is used)."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
         self._mpi, self._talk = mpi, communicator.Dup()
         self.rank, self.size = communicator.Get_rank(), communicator.Get_size()
         self.meetings = 0  # that this rank has begun
         self.call = ""
-        self._notices: tuple[dict[int, Notice], ...] = ({}, {}, {}, {}, {})  # by state, each rank's newest
+        self._notices: tuple[dict[int, Notice], ...] = ({}, {}, {}, {}, {})  # by state, each rank's latest
         self._broken: tuple[Any, ...] = ()  # of a meeting that failed: MPI may still write what it holds
-        self._ended_by: BaseException | None = None  # what has taken this rank out of its last call
+        self._ended_by: BaseException | None = None  # the error that took this rank out of its last call
         self.limit = _limit()
         self._requests: list[Any] = []
         world = mpi.COMM_WORLD.Get_group()
@@ -73,19 +73,19 @@ class Rendezvous:
         failure.know_others(leave_all, failed_together)
 
     def meet(self, digest: bytes, call: str) -> list[bytes]:
-        """Return every rank's *digest* (one length), once all are here (collective).
+        """Return every rank's *digest* (of equal length), once all are here (collective).
 
         Raises
         ------
         UsageError
-            A rank has ended, or waits for this one in a call of another communicator.
+            A rank has ended, or waits for this one in a call on another communicator.
         AbandonedError
-            A rank has waited for this one no longer.
+            A rank has stopped waiting for this one.
         TimeoutExpired
             After the seconds of ``$GASLAB_COLLECTIVE_TIMEOUT``, if it is set.
         """
         if self._broken:
-            raise UsageError(f"{call}: an earlier call of these ranks failed, {self._broken[0]}; start anew")
+            raise UsageError(f"{call}: an earlier call of these ranks failed, {self._broken[0]}; start again")
         self.meetings += 1
         self.call, self._ended_by = call, None
         row = np.frombuffer(digest, np.uint8).copy()
@@ -98,7 +98,7 @@ class Rendezvous:
             self.post(GAVE_UP)
             raise
         for rank, notice in self.notices(GAVE_UP).items():
-            self._broken = (f"rank {rank} waited for {notice.call} no longer", request, row, table)
+            self._broken = (f"rank {rank} gave up waiting for {notice.call}", request, row, table)
             raise AbandonedError(f"rank {self.rank} came to {call} too late: {self._broken[0]}")
         return [one.tobytes() for one in table]
 
@@ -113,13 +113,13 @@ class Rendezvous:
                 waiting.look(seconds)
 
     def break_off(self, error: BaseException) -> None:
-        """Post that *error* has taken this rank out of the call that the last meeting was for."""
+        """Post that *error* took this rank out of the call of the last meeting."""
         self._ended_by = error
-        self.notices(BROKE_OFF)  # taken in, so that errors that a script catches do not pile up in MPI
+        self.notices(BROKE_OFF)  # received, so that errors that a script catches do not pile up in MPI
         self.post(BROKE_OFF)
 
     def left_behind(self) -> BaseException | None:
-        """Return what has taken this rank out of a call in which other ranks still are (not collective)."""
+        """Return the error that took this rank out of a call where others still are (not collective)."""
         out = self.notices(BROKE_OFF)
         gone = {r for r, notice in out.items() if notice.meetings >= self.meetings} | {*self.notices(LEFT)}
         return self._ended_by if len(gone) < self.size - 1 else None
@@ -133,7 +133,7 @@ class Rendezvous:
                 self._requests.append(self._talk.Isend(data, dest=peer, tag=Tag.NOTICE))
 
     def notices(self, state: int) -> dict[int, Notice]:
-        """Return the newest notice of each rank that has posted one of *state* (not collective)."""
+        """Return the latest notice of each rank that has posted *state* (not collective)."""
         status, empty = self._mpi.Status(), 0
         while empty < LOOKS:
             message = self._talk.Improbe(tag=Tag.NOTICE, status=status)
@@ -148,14 +148,14 @@ class Rendezvous:
         return self._notices[state]
 
     def awaiting_this_rank(self) -> dict[int, Notice]:
-        """Return the notices of ranks that wait in a meeting that is still to begin here (not collective)."""
+        """Return the notices of ranks that wait in a meeting not yet begun here (not collective)."""
         gone = self.notices(GAVE_UP)
         waiting = self.notices(WAITS).items()
         return {r: notice for r, notice in waiting if notice.meetings > self.meetings and r not in gone}
 
 
 class _Waiting:
-    """A rank that has waited in a meeting for so long that it asks why."""
+    """A rank that has waited in a meeting so long that it asks why."""
 
     def __init__(self, here: Rendezvous) -> None:
         self._here = here
@@ -164,7 +164,7 @@ class _Waiting:
         here.post(WAITS)
 
     def look(self, seconds: float) -> None:
-        """Raise if a rank cannot come; warn, or raise, if one has not come for long."""
+        """Raise if a rank cannot come; warn, or raise, if one is long overdue."""
         here = self._here
         for rank, notice in here.notices(LEFT).items():
             if notice.meetings < here.meetings:
@@ -187,22 +187,22 @@ class _Waiting:
             self._report(seconds, come | {here.rank})
 
     def _report(self, seconds: float, here: set[int]) -> None:
-        """Name the ranks that have not come, as a warning or, after the limit, as an error."""
+        """Name the missing ranks, in a warning or, after the limit, an error."""
         missing = set(range(self._here.size)) - here
-        if not missing:  # all have come, and MPI is about to say so
+        if not missing:  # all are here, and MPI is about to say so
             return
         text = f"{_ranks(missing)} not come to {self._here.call} for {seconds:.3g} s; {_ranks(here)} waited"
         limit = self._here.limit
         if self._next_report >= limit:
             raise TimeoutExpired(f"{text} ({TIMEOUT}={limit:g})")
         self._next_report = limit
-        if self._here.rank == min(here):  # as an error where the command line shows warnings of rank 0 alone
+        if self._here.rank == min(here):  # as an error if the command line shows only rank 0's warnings
             log.log(logging.ERROR if missing & {0} else logging.WARNING, "%s", text)
 
     def _in_another_call(self) -> tuple[int, str] | None:
         """Return a rank of this meeting, and its call, that waits for this rank on another communicator.
 
-        Where there are other threads, one of them may be on its way there.
+        With other threads, one of them may be on its way there.
         """
         if threading.active_count() > 1:
             return None
@@ -217,8 +217,8 @@ class _Waiting:
 def leave_all() -> int:
     """Post to all ranks that this one has ended, and wait until all have.
 
-    A rank that waits for this one in a call ends the job. Should it not, or wait inside MPI, this one does:
-    what is returned is the exit code for the job, 0 if all have ended.
+    A rank that waits for this one in a call ends the job. If it does not, or waits inside MPI, this one does:
+    returns the exit code for the job, 0 if all have ended.
     """
     for one in _all:
         one.post(LEFT)
@@ -239,7 +239,7 @@ def leave_all() -> int:
             rank, notice = next(item for one in _all for item in one.awaiting_this_rank().items())
             _say(f"rank {rank} waits in {notice.call} for a rank that has ended")
             return 1
-    return 0  # never reached: pauses go on
+    return 0  # never reached: pauses never end
 
 
 def _say(text: str) -> None:
@@ -247,9 +247,9 @@ def _say(text: str) -> None:
 
 
 def failed_together(seconds: float) -> list[int]:
-    """Post to all ranks that this one has failed; return those that fail within *seconds*, this included."""
+    """Post to all ranks that this one has failed; return those that fail within *seconds*, including this."""
     here = next((one for one in _all if one.size == one.world_size), None)
-    if here is None:  # only smaller communicators: none of them speaks for the job
+    if here is None:  # only smaller communicators: none speaks for the job
         return [_all[0].world_rank]
     here.post(FAILED)
     for waited in pauses():
@@ -260,7 +260,7 @@ def failed_together(seconds: float) -> list[int]:
 
 
 def pauses() -> Iterator[float]:
-    """Yield the seconds since the begin, ever less often."""
+    """Yield the seconds since the start, ever less often."""
     began = time.monotonic()
     for look in itertools.count():
         yield time.monotonic() - began
@@ -271,7 +271,7 @@ def pauses() -> Iterator[float]:
 
 
 def _limit() -> float:
-    """Return the seconds of $GASLAB_COLLECTIVE_TIMEOUT, infinity where it is not set."""
+    """Return the seconds of $GASLAB_COLLECTIVE_TIMEOUT, infinity if unset."""
     text = os.environ.get(TIMEOUT, "")
     if not text:
         return math.inf

@@ -1,4 +1,4 @@
-"""The tags of messages between ranks: one for each purpose, so that none takes another's."""
+"""The tags of messages between ranks: one per purpose, so that none receives another's."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from enum import IntEnum, unique
 
 @unique
 class Tag(IntEnum):
-    """The purpose of a message; two messages of one tag arrive in the order in which they were sent."""
+    """The purpose of a message; messages with one tag arrive in the order sent."""
 
-    PLAIN = 1  # of `Comm.begin` where the caller names none
+    PLAIN = 1  # of `Comm.begin` by default
     ALLTOALL = 2
     GATHER = 3
     TABLE_TEXT = 9  # of an answer's file, to rank 0
@@ -21,7 +21,7 @@ class Tag(IntEnum):
     CHANGES = 15  # of additive fields, to masters
     MOVED_VERTICES = 16  # of visit, with the right to write them
     PLACED_VERTICES = 17  # of visit, between masters and places
-    SMALL_SPREAD = 18  # as SPREAD and COLLECT, of small supersteps
+    SMALL_SPREAD = 18  # as SPREAD and COLLECT, in small supersteps
     SMALL_COLLECT = 19
     BATCH = 31  # without supersteps
     CLOCK = 41  # of rank 0, for a timeline

@@ -1,7 +1,7 @@
 """Batches of bytes between ranks that do not wait for each other, and tables of their counts.
 
-The asynchronous engine and that of bounded staleness send by it. `Transport` is that of a world of one;
-`MPITransport` has the same methods over MPI, with non-blocking calls only.
+Used by the asynchronous engine and by bounded staleness. `Transport` is for a world of one; `MPITransport`
+has the same methods over MPI, with non-blocking calls only.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class Transport:
     rank, size = 0, 1
 
     def __init__(self) -> None:
-        self.sent = 0  # batches, from the begin
+        self.sent = 0  # batches, from the start
         self.received = 0
         self.bytes_sent = 0
         self._row: np.ndarray | None = None
 
     def post(self, peer: int, data: np.ndarray) -> None:
-        """Begin to send *data* (uint8, not written to any more); batches to one peer keep their order."""
+        """Start sending *data* (uint8, not written any more); batches to one peer keep their order."""
         raise AssertionError("there is no other rank")
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
@@ -33,16 +33,16 @@ class Transport:
         return []
 
     def ready(self) -> bool:
-        """Return whether a batch, or the table of `begin_table`, has arrived; cheaper than to collect."""
+        """Return whether a batch, or the table of `begin_table`, has arrived; cheaper than collecting."""
         return self.table_begun
 
     def begin_table(self, row: np.ndarray) -> None:
-        """Begin to send *row* (int64, one length everywhere) to all ranks."""
+        """Start sending *row* (int64, of equal length everywhere) to all ranks."""
         self._row = row.copy()
 
     @property
     def table_begun(self) -> bool:
-        """Whether a table that `begin_table` began is still to come."""
+        """Whether a table begun by `begin_table` is still incomplete."""
         return self._row is not None
 
     def table(self) -> np.ndarray | None:
@@ -55,7 +55,7 @@ class Transport:
 
 
 class MPITransport(Transport):
-    """The transport over an MPI communicator of its own."""
+    """The transport over its own MPI communicator."""
 
     def __init__(self, mpi: Any, communicator: Any) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Virtual ranks: more or fewer than there are, so that a graph can be built for another number of ranks.
+"""Virtual ranks: more or fewer than the real ones, so that a graph can be built for another number of ranks.
 
 Each real rank hosts a run of them, as threads; the main thread moves their arrays over the real communicator,
-since MPI is called from there alone.
+since only it calls MPI.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Peers(Protocol):
-    """What a graph is built with: the part of `Comm` that virtual ranks have too."""
+    """The part of `Comm` with which a graph is built; virtual ranks have it, too."""
 
     @property
     def rank(self) -> int: ...
@@ -49,9 +49,9 @@ def hosts(ranks: int, virtual: int) -> np.ndarray:
 
 
 def run_virtual(comm: Comm, virtual: int, function: Callable[[Peers], T]) -> list[T]:
-    """Run *function* on so many virtual ranks (collective); return the results of those hosted here.
+    """Run *function* on this many virtual ranks (collective); return the results of those hosted here.
 
-    An error of one of them is raised on every rank.
+    An error on one of them is raised on every rank.
     """
     mine = hosted(comm.rank, comm.size, virtual)
     ranks = [_VirtualRank(rank, virtual) for rank in mine]
@@ -62,7 +62,7 @@ def run_virtual(comm: Comm, virtual: int, function: Callable[[Peers], T]) -> lis
         while True:
             asked = [one.asked.get() for one in ranks]
             comm.attempt(partial(_raise_first, asked))
-            # All virtual ranks make the same calls; a real rank that hosts none makes those of the others.
+            # All virtual ranks make the same calls; a real rank without any makes them too.
             wanted = next(kind for kind in comm.allgather(asked[0][0] if asked else None) if kind is not None)
             if wanted == _DONE:
                 return [value for _, value in asked]
@@ -77,7 +77,7 @@ def run_virtual(comm: Comm, virtual: int, function: Callable[[Peers], T]) -> lis
             thread.join()
 
 
-_DONE, _FAILED, _ALLGATHER, _ALLTOALL = range(4)  # what a virtual rank asks of its host
+_DONE, _FAILED, _ALLGATHER, _ALLTOALL = range(4)  # a virtual rank's request to its host
 
 
 class _Ended(Exception):
@@ -124,7 +124,7 @@ def _allgather(comm: Comm, virtual: int, values: list[Any]) -> list[list[Any]]:
 
 
 def _alltoall(comm: Comm, virtual: int, values: list[Sequence[np.ndarray]]) -> list[list[np.ndarray]]:
-    """Move 1-D arrays of one dtype: to each real rank those of its virtual ranks, behind one another."""
+    """Move 1-D arrays of one dtype: to each real rank those of its virtual ranks, concatenated."""
     spans = [hosted(rank, comm.size, virtual) for rank in range(comm.size)]
     dtype = values[0][0].dtype if values else np.dtype(np.uint8)
     none = np.empty(0, dtype)
@@ -137,6 +137,6 @@ def _alltoall(comm: Comm, virtual: int, values: list[Sequence[np.ndarray]]) -> l
     answers: list[list[np.ndarray]] = [[] for _ in values]
     for size, received in zip(sizes, data, strict=True):
         pieces = np.split(received.view(dtype), np.cumsum(size)[:-1]) if size.size else []
-        for at, piece in enumerate(pieces):  # by sender, then by the virtual rank here that it is for
+        for at, piece in enumerate(pieces):  # by sender, then by receiving virtual rank
             answers[at % len(values)].append(piece)
     return answers

@@ -1,4 +1,4 @@
-"""What a user's strategy answers, checked before kernels index arrays by it."""
+"""The answer of a user's strategy, checked before kernels index arrays with it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def checked_parts(
     if values.size != size:
         raise UsageError(f"{what} {values.size} parts; {need}")
     if values.size == 0:
-        return np.empty(0, np.int32)  # of no edges an empty list, which numpy makes float64
+        return np.empty(0, np.int32)  # without edges, an empty list, which numpy makes float64
     if values.dtype.kind not in "iu":
         raise UsageError(f"{what} {values.dtype}; {need} (convert it with .astype('int32'))")
     if int(values.min()) < 0 or int(values.max()) >= k:

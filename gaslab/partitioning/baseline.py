@@ -1,4 +1,4 @@
-"""What a graph's degrees say of its cuts: the exact expectation of `random`, and the bound of a grid."""
+"""What a graph's degrees say about its cuts: the exact expectation of `random`, and the bound of a grid."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gaslab.parallel.comm import Comm
 
 @dataclass(frozen=True)
 class Baseline:
-    """The degrees of a graph, which every cut of it is measured with.
+    """The degrees of a graph, with which all its cuts are measured.
 
     Attributes
     ----------
     degree : int64 array of num_vertices
         Edges of each vertex, by global id; a self-loop counts twice.
     pairs : int64 array
-        How many vertices have 0, 1, 2, ... neighbours, themselves included where they have a self-loop.
+        How many vertices have 0, 1, 2, ... neighbours, including themselves if they have a self-loop.
     """
 
     degree: np.ndarray
@@ -57,7 +57,7 @@ class Baseline:
 
 
 def grid_bound(k: int) -> float:
-    """Return 2 sqrt(k): about the most replicas of a vertex in a cut onto a grid of parts."""
+    """Return 2 sqrt(k): about the maximum replicas of a vertex in a cut onto a grid of parts."""
     return 2 * math.sqrt(k)
 
 

@@ -27,8 +27,8 @@ def build_local(
 ) -> tuple[LocalGraph, dict[str, Any], str | None]:
     """Build this rank's part of the graph and its edge columns in slot order (collective).
 
-    *cut* is the function of the strategy, *strategy* what errors call it; what it chose, if it chooses one of
-    the others, comes last. Takes the arrays of *edges* over: they are freed as soon as they are not needed.
+    *cut* is the strategy's function, *strategy* its name in errors; if it chose another strategy, that name
+    is returned last. Takes over the arrays of *edges*: they are freed as soon as they are not needed.
     """
     share, n = Share.of(edges), edges.num_vertices
     context = Context.of(edges, comm, threads)
@@ -36,7 +36,7 @@ def build_local(
         part = parts_of(strategy, cut, share.ends, comm.size, context)
         shuffle(comm, share.ends, share.columns, part, num_vertices=n, threads=threads)
     elif not is_shipped(strategy) or needs_options(strategy):
-        # A strategy that returns nonsense, or a file with other parts, is an error here too.
+        # A strategy that returns nonsense, or a file with wrong parts, is also an error here.
         parts_of(strategy, cut, share.ends, 1, context)
     return *build_placed(share, n, edges.directed, comm, threads), context.chosen
 
@@ -50,7 +50,7 @@ class Share:
 
     @classmethod
     def of(cls, edges: EdgeList) -> Share:
-        """Take the arrays of an edge list over."""
+        """Take over the arrays of an edge list."""
         made = cls(
             [np.ascontiguousarray(edges.src), np.ascontiguousarray(edges.dst)],
             {
@@ -66,7 +66,7 @@ class Share:
 def build_placed(
     share: Share, num_vertices: int, directed: bool, comm: Peers, threads: int = 1
 ) -> tuple[LocalGraph, dict[str, Any]]:
-    """As `build_local` of edges that are where they are to be (collective)."""
+    """As `build_local`, for edges already on their ranks (collective)."""
     if comm.size == 1:
         check_limit(np.array([share.ends[0].size]), "edges")
         check_limit(np.array([num_vertices]), "vertices")
@@ -144,7 +144,7 @@ def _assemble(
 def _order(
     share: Share, group: np.ndarray, in_count: np.ndarray, out_count: np.ndarray, says: bool
 ) -> np.ndarray:
-    """Return the order of the vertices by rising group, within it as suits the edges here."""
+    """Return the order of the vertices by rising group, within it as suits the local edges."""
     degree = np.add(in_count, out_count, dtype=np.int64)
     layout = Layout.of(share.ends, degree)
     if says:
@@ -166,7 +166,7 @@ def _pad(values: np.ndarray, zeros: int) -> np.ndarray:
 def _degrees(
     in_degree: np.ndarray, out_degree: np.ndarray, directed: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return degree, in- and out-degree: one array for all three where edges have no direction."""
+    """Return degree, in- and out-degree: one array for all three if edges have no direction."""
     both = in_degree + out_degree
     return (both, in_degree, out_degree) if directed else (both, both, both)
 

@@ -1,8 +1,8 @@
-"""The census of a cut: how many edges, masters and mirrors each part has, and what they exchange.
+"""The census of a cut: the edges, masters and mirrors of each part, and what they exchange.
 
 Vertices are counted in two ranges of ids, so that their rows of bits, one for edges that lead to a vertex
 and one for edges from it, take n * ceil(k / 64) * 8 bytes on each rank, and at the directory a share of that.
-Where the replicas are is listed beside them: 10 bytes a replica for one range, of which 4 are kept.
+The places of replicas are listed as well: 10 bytes per replica for one range, of which 4 are kept.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from gaslab.partitioning.directory import Directory
 from gaslab.partitioning.index import Index
 from gaslab.partitioning.masters import kinds_of
 
-MOST_DIRECTORIES = 1024  # that masters are chosen at; a run has one on each rank
-MOST_TRAFFIC = 1024  # parts up to which what each sends to each is counted
+MOST_DIRECTORIES = 1024  # at which masters are chosen; a run has one on each rank
+MOST_TRAFFIC = 1024  # parts up to which traffic between each pair is counted
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Holders:
     counts : int64 array
         Number of parts that each vertex is in; a vertex without edges is in the part of its master.
     parts : int32 array
-        These parts, ascending, one vertex behind the other.
+        These parts, ascending, one vertex after the other.
     """
 
     gids: np.ndarray
@@ -80,7 +80,7 @@ def take_census(
     src: np.ndarray, dst: np.ndarray, part: np.ndarray, k: int, degree: np.ndarray, directed: bool,
     comm: Comm, threads: int,
 ) -> tuple[Census, Holders]:  # fmt: skip
-    """Count what the parts of a cut hold, and list where each vertex is (collective).
+    """Count the contents of a cut's parts, and list where each vertex is (collective).
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _masters(
 
 
 def _share(gids: np.ndarray, master: np.ndarray, replicas: np.ndarray, holder: np.ndarray) -> Holders:
-    """Return the vertices that there are, those without edges behind the others, each where its master is."""
+    """Return all vertices at their masters, those without edges after the others."""
     held, alone = replicas > 0, (replicas == 0) & (gids >= 0)
     return Holders(
         gids=np.concatenate([gids[held], gids[alone]]),
@@ -155,7 +155,7 @@ Range = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 class _Marks:
     """Rows of bits for one range of vertices after the other, joined at the directories (collective).
 
-    Directory d, of as many as parts, has the vertices with ``gid % directories == d`` and is on rank
+    Directory d, one per part, has the vertices with ``gid % directories == d`` and is on rank
     ``d % ranks``, so masters do not depend on the number of ranks.
     """
 

@@ -1,4 +1,4 @@
-"""What a strategy may know of the whole graph."""
+"""What a strategy may know about the whole graph."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Context:
     num_vertices: int
     directed: bool
     threads: int = 1
-    num_left: int | None = None  # of a bipartite graph: of each edge one end has a global id below
+    num_left: int | None = None  # of a bipartite graph: one end of each edge has a global id below
     ids: VertexIds | None = None  # the user's ids of global ids; a gaslab graph has them always
-    chosen: str | None = None  # a strategy that cuts by another one says here by which
+    chosen: str | None = None  # a strategy that cuts by another one names it here
 
     @classmethod
     def of(cls, edges: EdgeList, comm: Comm, threads: int) -> Context:

@@ -1,4 +1,4 @@
-"""A vertex-cut into any number of parts, looked at without building it."""
+"""A vertex-cut into any number of parts, examined without building it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.ma  # else the first cut that is timed loads it
+import numpy.ma  # else the first timed cut would load it
 
 from gaslab import arguments
 from gaslab.ingest.edges import EdgeList
@@ -91,13 +91,13 @@ def cut(
 
 
 def baseline_of(edges: EdgeList, comm: Comm) -> Baseline:
-    """Count the edges and neighbours of each vertex, which all cuts have in common (collective)."""
+    """Count the edges and neighbours of each vertex, common to all cuts (collective)."""
     threads = launch.threads_per_rank(comm.local_ranks)
     return Baseline.of(edges.src, edges.dst, edges.num_vertices, comm, threads)
 
 
 def check_edges(edges: EdgeList) -> None:
-    """Raise a UsageError if *edges* is no EdgeList."""
+    """Raise a UsageError if *edges* is not an EdgeList."""
     if isinstance(edges, type) or not all(
         hasattr(edges, name) for name in ("src", "dst", "num_vertices", "ids")
     ):
@@ -105,7 +105,7 @@ def check_edges(edges: EdgeList) -> None:
 
 
 def _timed(comm: Comm, place: Callable[[], np.ndarray]) -> tuple[np.ndarray, Cost]:
-    """Return what *place* does, and what it took (collective)."""
+    """Return the result of *place*, and its cost (collective)."""
     ours = not tracemalloc.is_tracing()
     if ours:
         tracemalloc.start()

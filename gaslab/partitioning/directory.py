@@ -1,4 +1,4 @@
-"""The directory: what is decided or summed per vertex, at rank ``gid % size``."""
+"""The directory: decisions and sums per vertex, at rank ``gid % size``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gaslab.parallel.virtual import Peers
 class Directory:
     """Moves values both ways between each rank's vertices and their places in the directory (collective).
 
-    *gids* are this rank's vertices, ascending. At the directory, record i (of `slots.size`) is one
-    rank's mention of the vertex ``slots[i] * size + rank``; records come in the order of the ranks.
+    *gids* are this rank's vertices, ascending. At the directory, record i (of `slots.size`) is one rank's
+    mention of the vertex ``slots[i] * size + rank``; records come in rank order.
     """
 
     def __init__(self, comm: Peers, gids: np.ndarray, num_vertices: int) -> None:
@@ -33,11 +33,11 @@ class Directory:
         return self.comm.alltoall([grouped[bounds[p] : bounds[p + 1]] for p in range(self.comm.size)])
 
     def send(self, values: np.ndarray) -> np.ndarray:
-        """Bring one value per vertex of every rank to the directory: one per record (collective)."""
+        """Send one value per vertex from every rank to the directory: one per record (collective)."""
         return np.concatenate(self._by_home(values))
 
     def answer(self, values: np.ndarray) -> np.ndarray:
-        """Bring one value per record back to the rank of the record: one per vertex (collective)."""
+        """Send one value per record back to the record's rank: one per vertex (collective)."""
         parts = np.split(values, np.cumsum(self.sizes)[:-1])
         answer = np.empty(self._order.size, dtype=values.dtype)
         answer[self._order] = np.concatenate(self.comm.alltoall(parts))

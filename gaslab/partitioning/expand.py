@@ -1,12 +1,10 @@
 """Neighbourhood expansion on one process: parts that grow one after another, filled up and refined.
 
-References
-----------
-Zhang, Wei, Liu, Tang, Li, "Graph edge partitioning via neighborhood heuristic" (KDD 2017): a part grows by
-the vertex of its rim with the fewest edges left. Mayer, Jacobsen, "Hybrid edge partitioner: partitioning
-large power-law graphs under memory constraints" (SIGMOD 2021): hubs do not expand, and edges between them
-are placed afterwards. New here is that a part also stops at its share of vertices; what is left then goes
-where both ends are, and refinement moves what a vertex has in a part until both caps hold.
+References ---------- Zhang, Wei, Liu, Tang, Li, "Graph edge partitioning via neighborhood heuristic" (KDD
+2017): a part grows by the vertex of its rim with the fewest edges left. Mayer, Jacobsen, "Hybrid edge
+partitioner: partitioning large power-law graphs under memory constraints" (SIGMOD 2021): hubs do not expand,
+and edges between them are placed afterwards. New here: a part also stops at its share of vertices; remaining
+pairs then go where both ends are, and refinement moves a vertex's pairs out of parts until both caps hold.
 """
 
 from __future__ import annotations
@@ -16,10 +14,10 @@ import numpy as np
 import gaslab._kernels.expand as kernels
 from gaslab.partitioning.refine import Cut, Rows, bytes_of_cut, bytes_of_rows, in_order
 
-GUESS = 2.2  # replicas of a vertex, before a first cut tells
-NEAR = 1.4  # a guess within this factor will do
+GUESS = 2.2  # replicas of a vertex, before a first cut shows the number
+NEAR = 1.4  # a guess within this factor is good enough
 TRIES = 3
-SLACK = 1.45  # parts may grow to so much more than their share of vertices: refinement is better at the rest
+SLACK = 1.45  # parts may exceed their share of vertices by this much: refinement does the rest better
 
 
 def expand(
@@ -42,11 +40,11 @@ def expand(
         Edges of a part: it holds if k * cap edges are enough and no pair stands for more than one. A pair
         that fits nowhere goes to the least loaded part.
     vertex_balance : float
-        The replicas of the fullest part, as a multiple of the mean: aimed at, and missed only where parts
-        without room for edges are in the way. ``inf`` is classic expansion.
+        The replicas of the fullest part, as a multiple of the mean: a target, missed only if parts without
+        room for edges are in the way. ``inf`` is classic expansion.
     tau : float
-        Vertices of more than *tau* times the mean degree are hubs: they do not expand. Less memory and time;
-        with few parts fewer replicas too.
+        Vertices with more than *tau* times the mean degree are hubs: they do not expand. Less memory and
+        time; with few parts also fewer replicas.
     passes : int
         Passes of refinement.
 
@@ -82,7 +80,7 @@ def expand(
 
 
 def bytes_needed(degree: np.ndarray, pairs: int, k: int, tau: float = 30.0) -> int:
-    """Return how many bytes `expand` takes at most beside its sorted arguments and its result.
+    """Return the maximum bytes that `expand` takes besides its sorted arguments and its result.
 
     *degree* has the edges of each vertex.
     """
@@ -95,7 +93,7 @@ def bytes_needed(degree: np.ndarray, pairs: int, k: int, tau: float = 30.0) -> i
 def _grown(
     low: np.ndarray, high: np.ndarray, multiplicity: np.ndarray, rows: Rows, k: int, cap: int, places: int
 ) -> np.ndarray:
-    """Return the part of each pair by expansion alone, -1 for those that it leaves."""
+    """Return the part of each pair by expansion alone, -1 for remaining pairs."""
     part = np.full(low.size, -1, dtype=np.int32)
     first, last, rest = rows.begin[:-1].copy(), rows.last.copy(), rows.degree.copy()
     lists = np.full((4, max(rest.size, int(rest.max()) + 1)), -1, dtype=np.int32)

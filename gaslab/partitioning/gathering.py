@@ -1,4 +1,4 @@
-"""All pairs on one rank: whether they have room there."""
+"""All pairs on one rank: whether they fit there."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ log = logging.getLogger("gaslab")
 
 
 def make_room(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, comm: Comm) -> None:
-    """Let a gathered strategy make do with the memory of rank 0 (collective).
+    """Make a gathered strategy fit the memory of rank 0 (collective).
 
     Raises
     ------
     UsageError
-        It needs more than is free, or than its `memory`.
+        It needs more than the free memory, or than its `memory`.
     """
     free = int(comm.bcast(available_memory()))
     room = min(free, int(strategy.memory)) if strategy.memory else free
@@ -38,13 +38,13 @@ def make_room(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, co
 
 
 def fits(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, comm: Comm) -> bool:
-    """Return whether a gathered strategy can make do with the memory of rank 0 (collective)."""
+    """Return whether a gathered strategy can fit the memory of rank 0 (collective)."""
     room = int(comm.bcast(available_memory()))
     return _least(strategy, k, degree, num_edges, room) <= room
 
 
 def _least(strategy: Stateful, k: int, degree: np.ndarray, num_edges: int, room: int) -> int:
-    """Return the bytes that a strategy takes, once it has made do with *room* as well as it can."""
+    """Return the bytes that a strategy takes after fitting *room* as well as it can."""
     needed = strategy.bytes_needed(k, degree, num_edges)
     while needed > room and strategy.shrink():
         needed = strategy.bytes_needed(k, degree, num_edges)

@@ -6,8 +6,8 @@ import numpy as np
 
 import gaslab._kernels.partition as kernels
 
-# A bitmap costs 1/4 byte per vertex of the whole graph; beyond this many vertices per local edge
-# end it would cost more than sorting the ends does.
+# A bitmap costs 1/4 byte per vertex of the whole graph; beyond this many vertices per local edge end it would
+# cost more than sorting the ends.
 SPARSE = 64
 
 

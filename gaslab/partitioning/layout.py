@@ -1,8 +1,8 @@
-"""The order of a rank's vertices in memory: hubs first, or as their ids are.
+"""The order of a rank's vertices in memory: hubs first, or in the order of ids.
 
 Hubs are read again and again; numbered one after another they share cache lines, and a row of neighbours
-begins with them. Without hubs, and where edges join ids that are near each other, as in roads, the order of
-ids keeps neighbours together. The degrees and edges of this rank decide, in whatever order these came.
+begins with them. Without hubs, and if edges join nearby ids, as in road networks, the order of ids keeps
+neighbours together. The degrees and edges of this rank decide, whatever their order.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import gaslab._kernels.csr as kernels
 
 log = logging.getLogger("gaslab")
 
-HUBS = 1.5  # spread of degrees from which on hubs come first
+HUBS = 1.5  # spread of degrees from which hubs come first
 NEAR = 64  # an edge is near if its ends are within this part of the ids
-MOST_NEAR = 0.5  # of the edges, from which on ids are in an order to keep
-ROWS = 1 << 20  # edges that are looked at at once
+MOST_NEAR = 0.5  # of the edges, from which the order of ids is kept
+ROWS = 1 << 20  # edges examined at once
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What decides the order of the vertices on a rank."""
+    """The figures that decide the order of the vertices on a rank."""
 
-    spread: float  # mean degree of the ends of edges, by that of the vertices: 1 where all are equal
-    near: float | None  # part of the edges that are near, where there are no hubs
+    spread: float  # mean degree of the ends of edges, divided by the vertices': 1 if all are equal
+    near: float | None  # share of the edges that are near, if there are no hubs
 
     @classmethod
     def of(cls, ends: Sequence[np.ndarray], degree: np.ndarray) -> Layout:
-        """Return the layout for edges, as positions in the order of ids, and their vertices' degrees here."""
+        """Return the layout for edges (as positions in the order of ids) and their vertices' degrees here."""
         edges = int(degree.sum())
         spread = float(degree @ degree) * degree.size / edges**2 if edges else 1.0
         if spread >= HUBS or not edges:
@@ -49,7 +49,7 @@ class Layout:
         return self.near is not None and self.near >= MOST_NEAR
 
     def say(self) -> None:
-        """Write the layout to the log, for those who ask for details."""
+        """Write the layout to the detailed log."""
         order = "in the order of ids" if self.keeps_ids else "by falling degree"
         near = "" if self.near is None else f", {self.near:.0%} of the edges within 1/{NEAR} of the ids"
         log.debug("vertices lie %s: spread of degrees %.2f%s", order, self.spread, near)

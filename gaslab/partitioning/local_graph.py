@@ -1,4 +1,4 @@
-"""One rank's share of a graph: its vertices, its edges, and the ranks of the other replicas."""
+"""One rank's share of a graph: its vertices, its edges, and the other replicas' ranks."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class LocalGraph:
     _plan: tuple[Hashable, Any] | None = field(default=None, repr=False)  # see planned
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the arrays alone, for pickle and copy: what is derived of them and kept is made again."""
+        """Return only the arrays, for pickle and copy: data derived from them is made again."""
         arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
         return vars(LocalGraph(**arrays))
 
@@ -111,7 +111,7 @@ class LocalGraph:
     def located(self, comm: Comm, num_vertices: int) -> np.ndarray:
         """Return where each vertex of the whole graph is, int32 by global id (collective at the first call).
 
-        It is the local id of the replica here, or where there is none -1 - the rank of the master. Kept.
+        It is the local id of the replica here, else -1 - the rank of the master. Kept.
         """
         if self._located is None:
             place = np.empty(num_vertices, np.int32)
@@ -122,7 +122,7 @@ class LocalGraph:
         return self._located
 
     def derived(self, values: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return what *make* makes of values of edges for *key*; kept as long as *values* lives."""
+        """Return *make*'s result for values of edges and *key*; kept as long as *values* lives."""
         self._kept = [kept for kept in self._kept if kept[0]() is not None]
         for known, used, made in self._kept:
             if known() is values and used == key:
@@ -143,19 +143,19 @@ class LocalGraph:
         return values if ordered is None else ordered
 
     def forget_derived(self, values: np.ndarray) -> None:
-        """Drop what was made of these values, which have been written to."""
+        """Drop everything derived from these values, which have been written to."""
         self._kept = [kept for kept in self._kept if kept[0]() is not values]
 
     def everywhere(self, value: float | int | bool, dtype: np.dtype) -> np.ndarray:
         """Return an array, not to be written, with one value for every edge."""
         values = np.full(self.num_edges, value, dtype)
-        self.derived(values, BY_SOURCE, lambda: None)  # the same in any order
+        self.derived(values, BY_SOURCE, lambda: None)  # equal in any order
         return values
 
     def planned(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return what *make* makes of this part for *key*, kept until another key is asked for.
+        """Return *make*'s result for this part and *key*, kept until another key is requested.
 
-        It has a method `memory_bytes`, and does not refer to this: so both are freed in time.
+        It has a method `memory_bytes`, and does not refer to this, so both are freed in time.
         """
         if self._plan is None or self._plan[0] != key:
             self._plan = None  # first: the next takes as much memory
@@ -169,8 +169,8 @@ class LocalGraph:
     def blocks(self, mask: int, lo: int = 0, hi: int | None = None) -> np.ndarray:
         """Cut the vertices ``lo:hi`` (all by default) into runs of similar work.
 
-        A run has at most 32,768 edges of the directions in *mask* and 4,096 vertices; a vertex of
-        more edges is a run of its own. Returns the int64 bounds: run i is ``bounds[i]:bounds[i + 1]``. Kept.
+        A run has at most 32,768 edges of the directions in *mask* and 4,096 vertices; a vertex with more
+        edges is its own run. Returns the int64 bounds: run i is ``bounds[i]:bounds[i + 1]``. Kept.
         """
         hi = self.num_local if hi is None else hi
         if (mask, lo, hi) in self._blocks:
@@ -185,7 +185,7 @@ class LocalGraph:
         return self._blocks[mask, lo, hi]
 
     def edge_blocks(self, mask: int) -> np.ndarray:
-        """Return the `blocks` of all vertices without the last ones, if these have no edges of *mask*."""
+        """Return the `blocks` of all vertices, without trailing ones that have no edges of *mask*."""
         key = (mask, 0, -1)
         if key not in self._blocks:
             bounds = self.blocks(mask)
@@ -195,7 +195,7 @@ class LocalGraph:
         return self._blocks[key]
 
     def memory_bytes(self) -> int:
-        """The bytes of the arrays held here, with those built at first use, if they have been."""
+        """The bytes of the arrays held here, including those built at first use so far."""
         arrays = [self.gid, self.degree, self.in_degree, self.out_degree, self.in_begin, self.in_neighbor]
         arrays += [self.mirror_bounds, self.send_bounds, *self.send_list, *(self._out or ())]
         arrays += [] if self._located is None else [self._located]

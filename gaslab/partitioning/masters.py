@@ -13,7 +13,7 @@ from gaslab.partitioning.directory import Directory
 
 @dataclass
 class Placement:
-    """Where the masters are: one entry per vertex that has an edge here, in the order of their global ids."""
+    """Where the masters are: one entry per vertex with an edge here, in the order of global ids."""
 
     master: np.ndarray  # int32: rank
     in_degree: np.ndarray  # int64: of the whole graph
@@ -27,11 +27,11 @@ def place_masters(
 ) -> Placement:  # fmt: skip
     """Choose the master of every vertex (collective).
 
-    *gids* are the vertices with an edge on this rank, ascending; the counts are their edges here.
-    Among a vertex's holders those with in-edges and out-edges go first: fewer values travel. Among
-    the others those with in-edges do, because a gather over in-edges then starts at the master, and among
-    equals the one with the fewest values to send and receive so far. Without direction all are
-    equal. Each directory rank balances its own share, a vertex without edges staying with the directory.
+    *gids* are the vertices with an edge on this rank, ascending; the counts are their edges here. Among a
+    vertex's holders, those with in-edges and out-edges come first: fewer values travel. Then those with
+    in-edges, because a gather over in-edges then starts at the master; among equals, the one with the fewest
+    values to send and receive so far. Without direction all are equal. Each directory rank balances its own
+    share; a vertex without edges stays with the directory.
     """
     directory = Directory(comm, gids, num_vertices)
     in_totals = directory.sums(in_count)
@@ -56,6 +56,6 @@ def place_masters(
 
 
 def kinds_of(has_in: np.ndarray, has_out: np.ndarray) -> np.ndarray:
-    """Return what edges replicas have, as uint8: 1 for in-edges, 2 for out-edges, 3 for both."""
+    """Return which edges replicas have, as uint8: 1 for in-edges, 2 for out-edges, 3 for both."""
     kinds: np.ndarray = has_in.astype(np.uint8) | has_out.astype(np.uint8) << 1
     return kinds

@@ -1,4 +1,4 @@
-"""How good a cut is, in numbers."""
+"""The quality of a cut, in numbers."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def busiest_values(census: Census) -> int:
 
 
 def measure(comm: Comm, local: LocalGraph) -> CutMetrics:
-    """Measure the cut that *local* is one part of (collective)."""
+    """Measure the cut to which *local* belongs (collective)."""
     with_edge = local.degree > 0
     replicas, masters = int(with_edge.sum()), int(with_edge[: local.num_masters].sum())
     table = np.array(comm.allgather((masters, local.num_edges, replicas)))
@@ -168,7 +168,7 @@ def measure(comm: Comm, local: LocalGraph) -> CutMetrics:
 
 
 def _peers(traffic: np.ndarray | None) -> np.ndarray | None:
-    """Return how many other parts each part exchanges values with."""
+    """Return with how many other parts each part exchanges values."""
     if traffic is None:
         return None
     count: np.ndarray = ((traffic > 0) | (traffic.T > 0)).sum(axis=1)

@@ -1,4 +1,4 @@
-"""The names of the strategies that gaslab brings; no numpy here, so that the command line's help is quick."""
+"""The names of gaslab's strategies; no numpy here, so that the command line's help is fast."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ NAMES = (
     "random", "1d", "1d-source", "2d", "dbh", "hybrid", "chunk", "hdrf", "2ps", "ne", "hep", "metis", "file",
     "auto",
 )  # fmt: skip
-# What cuts a graph where no strategy is named: `auto` of those that need no more than a pass over the edges.
+# The default strategy: `auto` among those that need at most one pass over the edges.
 DEFAULT = "auto:stateful=0"

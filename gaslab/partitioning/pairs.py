@@ -1,4 +1,4 @@
-"""The pairs of vertices that have an edge: each once, on one rank, sorted; and the parts of their edges."""
+"""The pairs of vertices with an edge: each once, on one rank, sorted; and the parts of their edges."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gaslab.partitioning.shuffle import INT32_LIMIT, check_limit, send_back, shu
 from gaslab.partitioning.stateful import Block
 
 MOST_VERTICES = 1 << 30
-FEW = 1 << 20  # edges of a graph that is not worth its rounds: rank 0 has all of it
-SHARE = 64  # so many edges for each part and rank, or rank 0 has all: ranks share what room parts have
-FIRST, LAST = 4096, 16  # the first round takes 1/4096 of the pairs, none more than 1/16
+FEW = 1 << 20  # edges of a graph not worth several rounds: rank 0 has all
+SHARE = 64  # at least this many edges per part and rank, else rank 0 has all: ranks share the parts' room
+FIRST, LAST = 4096, 16  # the first round takes 1/4096 of the pairs, no round more than 1/16
 
 
 class Degrees:
@@ -54,7 +54,7 @@ class Pairs:
     """This rank's pairs of the edges of all ranks (collective).
 
     A pair of an undirected graph has no direction; in a directed one an edge and its reverse are two pairs.
-    Pairs are at a rank that the lower end decides, or all at rank 0 if *gathered*, ordered by their ends.
+    Pairs are on a rank that the lower end decides, or all on rank 0 if *gathered*, ordered by their ends.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Pairs:
         self.largest = int(comm.allreduce(int(self._multiplicity.max(initial=1)), "max"))
 
     def of_pairs(self, part: np.ndarray, threads: int) -> np.ndarray:
-        """Return the part of each pair: the least of those that *part* has of its edges (collective)."""
+        """Return the part of each pair: the smallest in *part* among its edges (collective)."""
         moved = {"part": part}
         if self._comm.size > 1:
             shuffle(self._comm, [], moved, self._home, num_vertices=0, threads=threads)
@@ -124,7 +124,7 @@ class Pairs:
         )
 
     def of_edges(self, part_of_pair: np.ndarray, threads: int) -> np.ndarray:
-        """Return the part of each of the edges that the pairs were made of (collective)."""
+        """Return the part of each edge from which the pairs were made (collective)."""
         part = np.empty(self._pair.size, np.int32)
         kernels.spread(part_of_pair, self._pair, self._position, part, threads)
         return send_back(self._comm, part, self._home)

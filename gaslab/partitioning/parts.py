@@ -1,7 +1,7 @@
 """The part of each edge: a strategy's answer, checked before kernels use it.
 
 A user may register a strategy, and kernels index arrays by the parts that it returns, unchecked. So every
-array of parts is checked here once, on one rank too.
+array of parts is checked once here, even on a single rank.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gaslab.errors import GaslabError, UsageError
 from gaslab.partitioning.answer import checked_parts
 from gaslab.partitioning.context import Context, Strategy
 
-WAIT = 1.0  # seconds that a rank on which the strategy failed waits for the others, to raise with them
+WAIT = 1.0  # seconds that a rank with a failed strategy waits for the others, to raise with them
 
 
 def parts_of(name: str, cut: Strategy, ends: list[np.ndarray], k: int, context: Context) -> np.ndarray:
@@ -26,7 +26,7 @@ def parts_of(name: str, cut: Strategy, ends: list[np.ndarray], k: int, context: 
     Raises
     ------
     UsageError
-        The strategy raised, or what it returned is no part for each edge; on every rank.
+        The strategy raised, or did not return a part for each edge; on every rank.
     """
     src, dst = (_read_only(end) for end in ends)
     error: Exception | None = None
@@ -35,7 +35,7 @@ def parts_of(name: str, cut: Strategy, ends: list[np.ndarray], k: int, context: 
         part = cut(src, dst, k, context)
     except Exception as caught:  # raised below, on every rank
         error = caught
-    # A strategy may be collective. Where it failed on some ranks, others may be held up inside of it.
+    # A strategy may be collective. If it failed on some ranks, others may hang inside it.
     if not context.comm.all_here(WAIT if error is not None else math.inf):
         _checked(name, None, error, src, dst, k)
     found: np.ndarray = context.comm.attempt(lambda: _checked(name, part, error, src, dst, k))

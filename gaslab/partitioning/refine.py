@@ -1,4 +1,4 @@
-"""Refinement of a cut on one process: pairs move between parts where that saves replicas, under two caps."""
+"""Refinement of a cut on one process: pairs move between parts to save replicas, under two caps."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import gaslab._kernels.fill as fills
 import gaslab._kernels.refine as kernels
 from gaslab.partitioning.stateful import Block, Stateful, Stream
 
-WIDEST = 16  # pairs of a vertex in a part that may leave it together
-WIDER = 64  # the same, out of parts with too many vertices
-DEBTS = (2, 4, 8, 16)  # replicas that it may cost to relieve these of a vertex
+WIDEST = 16  # pairs of a vertex in a part that may move together
+WIDER = 64  # the same, from parts with too many vertices
+DEBTS = (2, 4, 8, 16)  # replicas that moving a vertex out of these may cost
 ANY = 1 << 62  # replicas
-LONG = 4096  # counts from here on are as good as each other
-BY_LOAD = 0.3  # what an empty part is worth beside one of mean load, when both ends are in both
+LONG = 4096  # counts from here on are equally good
+BY_LOAD = 0.3  # value of an empty part against one of mean load, if both hold both ends
 
 
 def begins(end: np.ndarray, num_vertices: int) -> np.ndarray:
@@ -25,14 +25,14 @@ def begins(end: np.ndarray, num_vertices: int) -> np.ndarray:
 
 
 class Rows:
-    """The pairs of each vertex: those of which it is the lower end are in a row, as pairs are sorted by it.
+    """The pairs of each vertex: those with it as lower end are contiguous, as pairs are sorted by it.
 
     Attributes
     ----------
     begin, back : int64 arrays of num_vertices + 1
-        Where the row begins of which a vertex is the lower end, and in `pairs` the one of the higher end.
+        Where the row begins for a vertex as lower end, and in `pairs`, as higher end.
     pairs : int32 array
-        The pairs by their higher end, of vertices up to *widest* alone.
+        The pairs by their higher end, only for vertices up to *widest*.
     degree : int32 array of num_vertices
         Pairs of each vertex.
     """
@@ -79,7 +79,7 @@ class Cut:
 
     @property
     def replicas(self) -> int:
-        """How many replicas there are."""
+        """The number of replicas."""
         return int(self.size.sum())
 
     @property
@@ -88,13 +88,13 @@ class Cut:
         return int(self.size.max()) * self.k > self.vertex_balance * self.replicas
 
     def fill(self) -> None:
-        """Give a part to each pair that has none."""
+        """Assign a part to each pair without one."""
         fills.fill(self._pairs, self._state, self.rows.degree, self.cap, self.vertex_balance)
 
     def gather(self, softness: float) -> int:
-        """Move pairs to parts where both ends have more of theirs; return how many moved.
+        """Move pairs to parts in which both ends have more pairs; return how many moved.
 
-        Few pairs are as good as none up to about *softness* of them.
+        Up to about *softness* pairs count as few as none.
         """
         worth = 1.0 - softness / (softness + np.arange(LONG))
         by_load = BY_LOAD * self.k / max(self.num_edges, 1)
@@ -102,7 +102,7 @@ class Cut:
         return moved
 
     def sweep(self, widest: int = WIDEST, debt: int = 0, roof: int = 0, over: bool = False) -> int:
-        """Move what a vertex has in a part, if this saves replicas or balances vertices; return the moves."""
+        """Move a vertex's pairs in a part, if this saves replicas or balances vertices; return the moves."""
         rows = self.rows
         moved: int = kernels.sweep(
             self._pairs, self._state, rows.begin, rows.back, rows.pairs, self._room, self.cap,
@@ -111,9 +111,9 @@ class Cut:
         return moved
 
     def improve(self, passes: int, roof: int | None = None) -> None:
-        """Refine by so many passes, each of which then brings parts below the vertex cap.
+        """Refine by this many passes, each of which then brings parts below the vertex cap.
 
-        Without *roof* that may cost replicas; with it no more than make them so many.
+        Without *roof* that may cost replicas; with it, up to *roof* replicas.
         """
         for _ in range(passes):
             before = self.replicas
@@ -126,7 +126,7 @@ class Cut:
                 break
         for debt in DEBTS:
             if self.heavy:
-                self.gather(1.0)  # makes room in the parts that are full
+                self.gather(1.0)  # makes room in full parts
                 self._relieve(debt, roof)
 
     def _relieve(self, debt: int, roof: int | None) -> None:
@@ -135,14 +135,14 @@ class Cut:
 
 
 def bytes_of_rows(degree: np.ndarray, pairs: int, tau: float = np.inf) -> int:
-    """Return how many bytes `Rows` take; *degree* has the edges of each vertex."""
+    """Return the bytes of `Rows`; *degree* has the edges of each vertex."""
     mean = degree.sum() / max(int(np.count_nonzero(degree)), 1)
     below = int(degree[degree <= tau * mean].sum()) if mean else 0
     return 28 * degree.size + 4 * min(pairs, below)
 
 
 def bytes_of_cut(degree: np.ndarray, pairs: int, k: int) -> int:
-    """Return how many bytes a `Cut` takes beside its arguments."""
+    """Return the bytes of a `Cut` besides its arguments."""
     slots = min(2 * pairs, int(np.minimum(degree, k).sum()))
     row = 20 + 8 * -(-k // 64)
     return row * degree.size + 8 * slots + 4 * int(degree.max(initial=1)) + 64 * k + (1 << 16)
@@ -157,10 +157,10 @@ def refine(
     low: np.ndarray, high: np.ndarray, multiplicity: np.ndarray, num_vertices: int, part: np.ndarray, k: int,
     *, cap: int, passes: int = 2, vertex_balance: float = 1.1,
 ) -> np.ndarray:  # fmt: skip
-    """Return a cut with fewer replicas than *part* has, or as many.
+    """Return a cut with at most as many replicas as *part*.
 
     The arguments are those of `gaslab.partitioning.expand.expand`. *part* is any cut, an int32 array with the
-    part of each pair; it is not changed. A cap that it holds, the result holds.
+    part of each pair; it is not changed. Caps that it holds, the result also holds.
     """
     best = np.array(part, dtype=np.int32)
     if low.size == 0:
@@ -186,9 +186,9 @@ def refine(
 
 
 class Refinement(Stateful):
-    """What follows a strategy, if passes of refinement are asked for.
+    """The refinement after a strategy, if requested.
 
-    No part holds more than the cap after it that did not before.
+    It puts no part above the cap that was not above it before.
     """
 
     gathered = True

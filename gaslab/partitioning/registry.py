@@ -1,4 +1,4 @@
-"""The strategies by name: how one is registered, and how a name with options is understood."""
+"""The strategies by name: registration, and the parsing of names with options."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from gaslab.partitioning.refine import Refinement
 from gaslab.partitioning.stateful import Stateful
 from gaslab.partitioning.stream import place
 
-REFINE = "refine"  # an option of every strategy: so many passes of refinement follow
+REFINE = "refine"  # an option of every strategy: passes of refinement that follow
 STRATEGIES: dict[str, Callable[..., Any]] = {}  # functions, and subclasses of `Stateful`
 
-NEEDED = inspect.Parameter.empty  # the default of an option that has none
+NEEDED = inspect.Parameter.empty  # marks an option without a default
 KINDS = {int: "a whole number", float: "a number", str: "text"}  # of options
 
 Registered = TypeVar("Registered", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ def strategy(name: str) -> Callable[[Registered], Registered]:
     Raises
     ------
     UsageError
-        The name is no text, or has a colon, or what is registered cannot be called.
+        The name is not text or has a colon, or the registered object cannot be called.
     """
     if not isinstance(name, str) or not name or ":" in name:
         raise UsageError(
@@ -64,7 +64,7 @@ def find(name: str | None) -> tuple[str, Strategy]:
     Raises
     ------
     UsageError
-        The name or an option is unknown, or the value of an option is not of its default's type.
+        The name or an option is unknown, or an option's value does not have its default's type.
     """
     if name is not None and not isinstance(name, str):
         needed = "a name is needed; register a function of your own with @strategy('NAME')"
@@ -81,7 +81,7 @@ def find(name: str | None) -> tuple[str, Strategy]:
     function: Strategy = with_options
     if isinstance(made, type):
         if options:
-            with_options()  # refuses values that are out of range
+            with_options()  # refuses values out of range
         function = functools.partial(place, with_options)
     if not passes:
         return plain, function
@@ -96,7 +96,7 @@ def find(name: str | None) -> tuple[str, Strategy]:
 
 
 def with_passes(name: str | None, passes: int) -> str:
-    """Return the name of a strategy that has so many passes of refinement after it."""
+    """Return the name of a strategy followed by this many passes of refinement."""
     known = find(name)[0]
     return f"{known}{',' if ':' in known else ':'}{REFINE}={passes}" if passes else known
 

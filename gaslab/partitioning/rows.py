@@ -1,9 +1,8 @@
-"""Edges to sorted rows: stable counting sorts in O(edges), by way of buckets that fit the cache.
+"""Edges to sorted rows: stable counting sorts in O(edges), through buckets that fit the cache.
 
-Scattering edges straight to their rows misses the cache at almost every one. Each sort here first
-puts the edges into a few hundred buckets of neighbouring rows, writing few streams, then each
-bucket into its rows, which then fit the cache; buckets go to threads. The result does not depend
-on the number of threads.
+Scattering edges directly to their rows misses the cache at almost every edge. Each sort here first puts the
+edges into a few hundred buckets of neighbouring rows, writing few streams, then each bucket into its rows,
+which then fit the cache; threads share the buckets. The result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import numpy as np
 
 import gaslab._kernels.csr as kernels
 
-BUCKETS = 256  # about; with more, the streams written side by side no longer fit the first cache
-GRANULES = 1 << 14  # the table that names a row's bucket has at most so many entries
+BUCKETS = 256  # about; with more, the parallel streams no longer fit the first cache
+GRANULES = 1 << 14  # maximum entries of the table that names a row's bucket
 
 
 class _Buckets:
@@ -39,10 +38,10 @@ class _Buckets:
     def place(
         self, record: np.ndarray, begin: np.ndarray, tag: np.ndarray | None, threads: int
     ) -> np.ndarray:
-        """Return the other ends of the records in the rows that begin at *begin*; move the tags there."""
+        """Return the other ends of the records in the rows that begin at *begin*; also move the tags."""
         other = np.empty(record.size, dtype=np.int32)
         longest = 0 if tag is None else int(np.diff(self.begin).max(initial=0))
-        threads = min(threads, record.size // max(longest, 1)) or 1  # whose room is that of the edges at most
+        threads = min(threads, record.size // max(longest, 1)) or 1  # with at most the room of the edges
         kept = np.empty((threads, longest), dtype=np.int32)
         kernels.place(self.begin, record, begin[:-1].copy(), other, tag, kept)
         return other
@@ -58,9 +57,8 @@ def rows_by_target(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Sort edges by target, then source, then position.
 
-    *ends* are the sources and targets, which *local* maps to rows; the list is emptied, so that
-    they are freed once read. Returns the int32 rows of the sources and, if *tagged*, each edge's
-    position before.
+    *ends* are the sources and targets, which *local* maps to rows; the list is emptied, so that they are
+    freed once read. Returns the int32 rows of the sources and, if *tagged*, each edge's old position.
     """
     src, dst = ends
     ends.clear()
@@ -77,7 +75,7 @@ def rows_by_target(
 
 
 def transpose(begin: np.ndarray, neighbor: np.ndarray, threads: int = 1) -> tuple[np.ndarray, ...]:
-    """Return ``begin``, ``neighbor`` of the same edges by the other end, and each one's position before."""
+    """Return ``begin``, ``neighbor`` of the same edges by the other end, and each edge's old position."""
     m = neighbor.size
     other_begin = np.zeros_like(begin)
     kernels.count_neighbors(neighbor, other_begin[1:])
@@ -98,7 +96,7 @@ def _transpose(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Sort rows by neighbour into rows of the other end, with *record* as scratch.
 
-    A tag is a position, or what *tag_of* has there.
+    A tag is a position, or *tag_of* at that position.
     """
     buckets = _Buckets(other_begin)
     rows = np.searchsorted(begin, np.arange(1, threads) * neighbor.size // threads)

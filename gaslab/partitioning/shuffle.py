@@ -1,4 +1,4 @@
-"""The one all-to-all of the edges: each to the rank of its part."""
+"""The single all-to-all of the edges: each to its part's rank."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def shuffle(
     num_vertices: int,
     threads: int = 1,
 ) -> None:
-    """Bring every edge to rank ``part`` (collective): *ends* and *columns* become those of this rank.
+    """Send every edge to rank ``part`` (collective): *ends* and *columns* become this rank's.
 
-    *ends* are the sources and the targets. Edges come ordered by the rank that sent them and, from
-    one rank, in the order they had there: edges read from a file in byte ranges keep the file's
-    order. Ids travel and arrive as int32 where the graph has fewer than 2**31 vertices.
+    *ends* are the sources and the targets. Edges arrive ordered by sending rank and, from one rank, in their
+    order there: edges read from a file in byte ranges keep the file's order. Ids travel and arrive as int32
+    if the graph has fewer than 2**31 vertices.
     """
     counts = np.zeros((max(threads, 1), comm.size), dtype=np.int64)
     kernels.count_parts(part, counts)
@@ -60,10 +60,9 @@ def shuffle(
 
 
 def send_back(comm: Comm, values: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """Return to each rank the int32 values of the edges that `shuffle` took from it, in their order before.
+    """Return to each rank the int32 values of the edges that `shuffle` took from it, in their old order.
 
-    *values* are those of the edges that this rank was given, *part* is what `shuffle` was called with
-    (collective).
+    *values* belong to the edges that this rank received, *part* is `shuffle`'s argument (collective).
     """
     if comm.size == 1:
         return values
@@ -76,7 +75,7 @@ def send_back(comm: Comm, values: np.ndarray, part: np.ndarray) -> np.ndarray:
 
 
 def check_limit(per_rank: np.ndarray, what: str) -> None:
-    """Raise the same error on every rank if some rank would get more than 32 bits can number."""
+    """Raise the same error on every rank if a rank would get more than 32 bits can number."""
     fullest = int(np.argmax(per_rank))
     most = int(per_rank[fullest])
     if most > INT32_LIMIT:

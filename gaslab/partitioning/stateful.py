@@ -1,4 +1,4 @@
-"""What a stateful strategy is: one that remembers where it put the edges before."""
+"""Stateful strategies, which remember where they put earlier edges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gaslab.errors import UsageError
 from gaslab.parallel.comm import Comm
 from gaslab.partitioning.context import Context
 
-MOST_PARTS = 1024  # a row of bits per vertex has one for each
+MOST_PARTS = 1024  # a row of bits per vertex has one bit per part
 PAIR_BYTES, VERTEX_BYTES = 40, 40  # of all pairs on one rank, by edge and by vertex
 
 
@@ -115,7 +115,7 @@ class Stateful(ABC):
 def cap(num_edges: int, k: int, largest: int) -> int:
     """Return the most edges that a part may hold: 5 % over the mean, or as many as must stay together.
 
-    Where many edges stand between the same two vertices, these may not pack so tightly. A pair that fits
+    If many edges join the same two vertices, these may not pack so tightly. A pair that fits
     nowhere goes to the least loaded part, which then holds *largest* more than the mean at most.
     """
     return max(-(-21 * num_edges // (20 * k)), largest, 1)

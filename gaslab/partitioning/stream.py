@@ -1,4 +1,4 @@
-"""The road of a stateful strategy: edges to pairs, pairs in rounds to parts, parts back to the edges."""
+"""The steps of a stateful strategy: edges to pairs, pairs in rounds to parts, parts back to the edges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def place(
 ) -> np.ndarray:  # fmt: skip
     """Return the part of each edge by the stateful strategy that *make* returns (collective).
 
-    *first* makes the cut that it gets to refine, as `parts_of` does.
+    *first* makes the cut that it refines, as `parts_of` does.
     """
     check_parts(k)
     comm = context.comm
@@ -52,7 +52,7 @@ def place(
 
 
 def _assign(found: list[np.ndarray], strategy: Stateful, block: Block, k: int, stream: Stream) -> None:
-    """Append what `Stateful.assign` returns, checked."""
+    """Append the result of `Stateful.assign`, checked."""
 
     def pair(at: int) -> str:
         ends = [int(stream.gid[end[at]]) for end in (block.low, block.high)]

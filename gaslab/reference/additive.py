@@ -22,7 +22,7 @@ _WIDE = {"float32": "float64", "float64": "float64", "bool": "bool", "id": "id"}
 
 
 class _Sum:
-    """A number that remembers what ``+=`` added to it; in any other use it is that number."""
+    """A number that remembers what ``+=`` added to it; in any other use, just the number."""
 
     added: Any = None
 
@@ -46,10 +46,10 @@ class _IntSum(_Sum, Int):
 
 
 class _RowSum(Row):
-    """An array that remembers what ``+=`` added to it or to an element of it."""
+    """An array that remembers what ``+=`` added to it or to one of its elements."""
 
     added: Any = None
-    give: Any = None  # takes (index, element) of an element that is assigned
+    give: Any = None  # called with (index, element) of an assigned element
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
@@ -76,7 +76,7 @@ class _RowSum(Row):
 
 
 class Contributions:
-    """What one program's scatter adds to the additive fields of vertices, or of edges."""
+    """The additions of one program's scatter to the additive fields of vertices, or of edges."""
 
     def __init__(self, cls: type, kind: str, fields: dict[str, Field]) -> None:
         owner, self._owner = getattr(cls, kind, getattr(words, kind)), cls.__name__
@@ -88,10 +88,10 @@ class Contributions:
         }
         self._fields = fields
         self._totals: dict[tuple[Any, str], Any] = {}
-        self._lines: dict[str, tuple[str, int]] = {}  # where a field is added to first
+        self._lines: dict[str, tuple[str, int]] = {}  # the first addition to a field
 
     def begin(self, owners: Iterable[Any]) -> None:
-        """Make the sums among the fields remember."""
+        """Make the sum fields remember additions."""
         for name, combiner in self.combiners.items():
             kind: Any = _FloatSum if combiner.storage == "float64" else _IntSum
             for v in owners if combiner.op == "sum" or self._fields[name].shape else ():
@@ -102,7 +102,7 @@ class Contributions:
                 vars(v)[name] = kind(vars(v)[name])
 
     def note(self, v: Any, name: str, value: Any) -> None:
-        """Take ``v.name = value`` as a contribution."""
+        """Record ``v.name = value`` as a contribution."""
         self._note_line(name, sys._getframe(2))
         combiner = self.combiners[name]
         more = value.added if combiner.op == "sum" else value
@@ -116,13 +116,13 @@ class Contributions:
         self._lines.setdefault(name, (user.f_code.co_filename, user.f_lineno))
 
     def _note_element(self, v: Any, name: str, index: Any, value: Any) -> None:
-        """Take ``v.name[index] = value`` as a contribution."""
+        """Record ``v.name[index] = value`` as a contribution."""
         self._note_line(name, sys._getframe(2))
         combiner, total = self.combiners[name], self._total(v, name)
         total[index] = combined(combiner.op, total[index], value.added if combiner.op == "sum" else value)
 
     def _total(self, v: Any, name: str) -> Any:
-        """Return the array of what is added to an array."""
+        """Return the array of additions to an array."""
         combiner = self.combiners[name]
         dtype = np.dtype(combiner.storage)
         return self._totals.setdefault((v, name), np.full(self._fields[name].shape, combiner.identity, dtype))

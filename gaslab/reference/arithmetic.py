@@ -1,6 +1,6 @@
 """Python numbers with the language's arithmetic, for the reference engine.
 
-A program of ``precision = gl.float32`` computes with `Float`s too: what each operation gives is rounded.
+A program with ``precision = gl.float32`` also computes with `Float`s: each result is rounded.
 
 `Int` wraps at 64 bits and `Float` divides as IEEE 754 does; both are subclasses of Python's own, so
 a debugger shows plain numbers. `translate` makes a method compute with them.
@@ -24,13 +24,13 @@ LIMITS = {
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 }
-PRECISION: ContextVar[str] = ContextVar("precision", default="float64")  # of the program that runs
+PRECISION: ContextVar[str] = ContextVar("precision", default="float64")  # of the running program
 
 
 class Fault(ArithmeticError):
-    """What ends a run: the program divided an integer by zero or left a range."""
+    """Ends a run: the program divided an integer by zero or left a range."""
 
-    written_at: tuple[str, int] | None = None  # file and line of what was combined, if known
+    written_at: tuple[str, int] | None = None  # file and line of the combined value, if known
 
 
 class Int(int):
@@ -42,7 +42,7 @@ class Float(float):
 
 
 def number(value: Any) -> Any:
-    """Return a Python number as the language's; anything else as it is."""
+    """Return a Python number as the language's; anything else unchanged."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     if isinstance(value, float):
@@ -56,14 +56,14 @@ def rounded(value: float) -> float:
 
 
 def as_float(value: Any) -> float:
-    """Return a number as the nearest float of the program's precision."""
+    """Return the nearest float of the program's precision."""
     if PRECISION.get() == "float32" and isinstance(value, int):
         return float(np.int64(value).astype(np.float32))
     return float(value)
 
 
 def narrow(storage: str, value: Any) -> Any:
-    """Return *value* as it comes back from a field of this storage type."""
+    """Return *value* as read back from a field of this storage type."""
     if storage == "id":
         return value
     kind, _, element = storage.partition(":")
@@ -141,7 +141,7 @@ def _power(a: Any, b: Any) -> Any:
 
 
 def power(a: float, b: float) -> float:
-    """Return what C's pow gives."""
+    """Return C's pow."""
     try:
         return math.pow(a, b)
     except OverflowError:

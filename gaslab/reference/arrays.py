@@ -1,4 +1,4 @@
-"""Vectors and matrices of the reference engine: numpy's own arrays, with numbers of the language in them."""
+"""Vectors and matrices of the reference engine: numpy arrays that give numbers of the language."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNCOUNTED = (
 class Row(np.ndarray):
     """An array in a method: its elements are numbers of the language; ``x += y`` makes a new one."""
 
-    may_write: Callable[[], bool] | None = None  # of a field: whether a store counts; may raise
+    may_write: Callable[[], bool] | None = None  # for a field: whether a store counts; may raise
     storage = ""
 
     def __getitem__(self, index: Any) -> Any:
@@ -76,7 +76,7 @@ for _name in (
 
 
 def _no_zero(a: np.ndarray, b: np.ndarray) -> None:
-    """Raise `Fault` for a division by the int 0, of which numpy only warns."""
+    """Raise `Fault` for a division by the int 0, about which numpy only warns."""
     if b.dtype.kind != "f" and not b.all():
         raise Fault("integer division by zero")
 
@@ -87,7 +87,7 @@ def _no_zero_of_ints(a: np.ndarray, b: np.ndarray) -> None:
 
 
 def _within_64(a: np.ndarray, b: np.ndarray) -> None:
-    """Raise `Fault` for a shift of which numpy makes 0."""
+    """Raise `Fault` for a shift that numpy evaluates to 0."""
     for count in b.ravel().tolist():
         if not 0 <= count <= 63:
             raise Fault(f"shift by {count}, which is not within 0..63")
@@ -101,14 +101,14 @@ _COUNTS_BOOLS = {*_MAY_FAULT, np.add, np.subtract, np.multiply, np.power, np.neg
 
 
 def rounded_all(value: Any) -> Any:
-    """Return an array with floats of the program's precision; anything else as it is."""
+    """Return an array with floats of the program's precision; anything else unchanged."""
     if isinstance(value, np.ndarray) and PRECISION.get() == "float32":
         return float32.rounded(value)
     return value
 
 
 def of_language(value: Any) -> Any:
-    """Return what numpy gave as numbers and arrays of the language."""
+    """Return numpy's results as numbers and arrays of the language."""
     if isinstance(value, np.generic):
         return number(value.item())
     if isinstance(value, np.ndarray):
@@ -117,7 +117,7 @@ def of_language(value: Any) -> Any:
 
 
 def narrowed(storage: str, values: np.ndarray) -> np.ndarray:
-    """Return values as they come back from a field of this storage type."""
+    """Return values as read back from a field of this storage type."""
     if storage == "id":
         return values
     dtype = np.dtype(storage)
@@ -135,7 +135,7 @@ def narrowed(storage: str, values: np.ndarray) -> np.ndarray:
 def field_row(
     storage: str, shape: tuple[int, ...], value: Any, may_write: Callable[[], bool] | None = None
 ) -> Row:
-    """Return a field's array with *value*, of its shape or one number for all, in its storage type."""
+    """Return a field's array with *value*, of its shape or a single number, in its storage type."""
     values = np.array(value, object) if storage == "id" else np.asarray(value)
     if values.shape not in ((), shape):
         raise ProgramError(f"an array of shape {values.shape} cannot be stored in one of shape {shape}")
@@ -145,14 +145,14 @@ def field_row(
 
 
 def shared_row(values: np.ndarray) -> Row:
-    """Return an array from outside as methods read it: the numbers of its dtype, which nothing changes."""
+    """Return an array from outside as methods read it: numbers of its dtype, read-only."""
     row: Row = rounded_all(narrowed(values.dtype.name, values)).view(Row)
     row.setflags(write=False)
     return row
 
 
 class WithArrays:
-    """A module or a class of the user's as a program sees it, whose arrays are those of the language."""
+    """A user's module or class as a program sees it, with arrays of the language."""
 
     def __init__(self, owner: Any) -> None:
         self._owner = owner
@@ -162,7 +162,7 @@ class WithArrays:
 
 
 def with_arrays(value: Any) -> Any:
-    """Return an array, or a module or class that may have one, as a program sees it; else *value*."""
+    """Return an array, or a module or class that may contain one, as a program sees it; else *value*."""
     if isinstance(value, np.ndarray) and value.ndim:
         return shared_row(value)
     is_owner = isinstance(value, types.ModuleType) or (
@@ -172,7 +172,7 @@ def with_arrays(value: Any) -> Any:
 
 
 class NumpyModule:
-    """What a program sees as ``np`` or ``np.linalg``."""
+    """The ``np`` or ``np.linalg`` that a program sees."""
 
     def __init__(self, module: types.ModuleType) -> None:
         self._module = module
@@ -182,12 +182,12 @@ class NumpyModule:
 
 
 def _sort(x: np.ndarray) -> np.ndarray:
-    """Return a sorted copy in which equal elements, 0.0 and -0.0 among them, keep their order."""
+    """Return a sorted copy in which equal elements, including 0.0 and -0.0, keep their order."""
     return np.sort(x, kind="stable")
 
 
 def _bincount(x: Any, minlength: int) -> np.ndarray:
-    """Return how often each int below *minlength* is in a list or a vector."""
+    """Return the count of each int below *minlength* in a list or a vector."""
     values, n = np.asarray(x).astype(np.int64), int(minlength)
     if ((values < 0) | (values >= n)).any():
         raise Fault(UNCOUNTED)
@@ -195,7 +195,7 @@ def _bincount(x: Any, minlength: int) -> np.ndarray:
 
 
 def _minimum(a: Any, b: Any) -> Any:
-    """Return numpy's minimum, of equal elements, 0.0 and -0.0 among them, the first."""
+    """Return numpy's minimum; of equal elements, including 0.0 and -0.0, the first."""
     a, b = np.asarray(a), np.asarray(b)
     return np.where((a <= b) | (a != a), a, b)
 
@@ -238,7 +238,7 @@ def translated(value: Any) -> Any:
 
 
 def of_language_always(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return *function* with a result in numbers and arrays of the language."""
+    """Return *function* with results as numbers and arrays of the language."""
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         try:
@@ -251,7 +251,7 @@ def of_language_always(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class GaslabModule:
-    """What a program of float32 sees as ``gaslab``: solvers in float64 that round what they give."""
+    """The ``gaslab`` that a program of float32 sees: solvers in float64 with rounded results."""
 
     def __init__(self, module: types.ModuleType) -> None:
         self._module = module
@@ -261,7 +261,7 @@ class GaslabModule:
 
 
 def of_solvers(value: Any) -> Any:
-    """Return gaslab, or a solver of it, as a program of float32 sees it; anything else as it is."""
+    """Return gaslab, or one of its solvers, as a program of float32 sees it; anything else unchanged."""
     if isinstance(value, types.ModuleType):
         return GaslabModule(value)
     return of_language_always(value) if getattr(value, "__module__", "") == solvers.__name__ else value

@@ -24,7 +24,7 @@ class Field:
     required: bool
     shape: tuple[int, ...] = ()
     lookup: tuple[str, ...] = ()  # the field that names another vertex, and the other's field
-    nobody: Any = 0  # what the other's field is where that is nobody
+    nobody: Any = 0  # its value if the id is gl.NOBODY
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Combiner:
 
     @property
     def identity(self) -> Any:
-        """What combining nothing gives."""
+        """The identity."""
         if self.op in ("list", "set"):
             return []
         if self.op in ("sum", "count", "bitor", "prod"):
@@ -55,7 +55,7 @@ class Combiner:
         return number(-math.inf if low else math.inf)
 
     def from_caller(self, value: Any) -> Any:
-        """Return a value of the caller's."""
+        """Return a caller's value."""
         return narrow(self.storage, value)
 
     def add(self, a: Any, b: Any) -> Any:
@@ -78,7 +78,7 @@ class Combiner:
 
 
     def _element(self, value: Any) -> Any:
-        """Return a value as lists have it: of the two that are no vertex, the last alone."""
+        """Return a value as in lists: of the two values for no vertex, only the last."""
         if "," in self.storage:
             members = zip(self.storage.split(","), value, strict=True)
             return tuple(Combiner(self.op, storage)._element(one) for storage, one in members)
@@ -86,7 +86,7 @@ class Combiner:
 
 
 class Listed(list[Any]):
-    """A list field in a method, which may be appended to where its vertex may be written."""
+    """A list field in a method; it may be appended to if its vertex may be written."""
 
     def __init__(self, storage: str, values: list[Any], may_write: Callable[[], bool]) -> None:
         super().__init__(values)

@@ -1,4 +1,4 @@
-"""What a program class declares, read from its annotations at run time, for the reference engine."""
+"""The declarations of a program class, read from its annotations at run time, for the reference engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STORAGE = {int: "int64", bool: "bool"}
 
 
 def storage_of(annotation: Any) -> str:
-    """Return the storage type that an annotation names; ``float`` is of the program's precision."""
+    """Return the storage type of an annotation; ``float`` has the program's precision."""
     ragged = mark_of(annotation, words.Ragged)
     kind = f"{ragged.kind}:" if ragged else ""
     inner = getattr(annotation, "__origin__", None)
@@ -37,13 +37,13 @@ def storage_of(annotation: Any) -> str:
 
 
 def fields_of(cls: type, base: type, program: words.VertexProgram) -> dict[str, Field]:
-    """Return the fields of a nested ``Vertex`` or ``Edge``; one without a default starts at zero."""
+    """Return the fields of a nested ``Vertex`` or ``Edge``; fields without a default start at zero."""
     found = {name: _field(cls, name, a, program) for name, a in annotations_of(cls, base).items()}
     return {name: _looked_up(field, found) if field.lookup else field for name, field in found.items()}
 
 
 def _looked_up(field: Field, known: dict[str, Field]) -> Field:
-    """Return a looked-up field with what it is where the id is nobody's."""
+    """Return a looked-up field with its value for gl.NOBODY."""
     target = known[field.lookup[1]]
     plain = isinstance(target.default, (int, float))
     return replace(field, nobody=words.NOBODY if field.storage == "id" else target.default if plain else 0)
@@ -94,7 +94,7 @@ def combiner_of(
 
 
 def _meant(function: types.FunctionType, name: str, owner: type) -> Any:
-    """Return what the annotation of a parameter means, or of ``"return"``."""
+    """Return the meaning of a parameter's annotation, or of ``"return"``."""
     annotation = inspect.get_annotations(function).get(name)
     if not isinstance(annotation, str):
         return annotation
@@ -105,7 +105,7 @@ def _meant(function: types.FunctionType, name: str, owner: type) -> Any:
 
 
 def merged(owner: type) -> Any:
-    """Return the accumulator that a program's ``merge`` is of, None if it has none."""
+    """Return the accumulator of a program's ``merge``, None if it has none."""
     merge = method_of(owner, "merge")
     said = _meant(merge, "return", owner) if merge else None
     return said if isinstance(said, type) and issubclass(said, words.Accumulator) else None
@@ -135,7 +135,7 @@ def _op(cls: type, name: str, annotation: Any) -> str:
 
 
 def method_of(cls: type, name: str) -> types.FunctionType | None:
-    """Return the program's own method of this name, its bases' included; None if it has none."""
+    """Return the program's method of this name, including inherited ones; None if it has none."""
     method = getattr(cls, name, None)
     return method if isinstance(method, types.FunctionType) else None
 
@@ -146,7 +146,7 @@ def aggregators_of(cls: type) -> dict[str, types.FunctionType]:
 
 
 def finalised(returned: Any, kind: type, name: str) -> Any:
-    """Return what a finaliser gave as a number of the language; raises where it is not of its *kind*."""
+    """Return a finaliser's result as a number of the language; raises if it is not of its *kind*."""
     if type(returned) not in (kind, int) or (kind is bool) != (type(returned) is bool):
         raise ProgramError(f"the finaliser of {name} gave {returned!r}; its aggregator holds {kind.__name__}")
     if kind is int and not -(1 << 63) <= returned < 1 << 63:
@@ -176,5 +176,5 @@ def translated(cls: type) -> type:
                 members[name] = shared_row(value)
             else:
                 members.pop(name, None)  # of a base, and replaced
-    members["__setattr__"] = object.__setattr__  # visit adds to live totals: what else writes is no program
+    members["__setattr__"] = object.__setattr__  # visit adds to live totals: no program writes otherwise
     return type(cls.__name__, (cls,), members)

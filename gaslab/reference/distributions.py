@@ -1,6 +1,6 @@
-"""Random words as draws from distributions, for the reference engine: each as its paper has it.
+"""Random words as draws from distributions, for the reference engine, each following its paper.
 
-Shares nothing with ``distributions.h`` and its twin in `compiler.python`, so that each is held to the other.
+Shares nothing with ``distributions.h`` and its twin in `compiler.python`, so that each tests the other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from gaslab.errors import unknown
 from gaslab.reference.arithmetic import Fault
 
-Words = Callable[[int], tuple[int, int]]  # gives the next two words, of which so many will be used
+Words = Callable[[int], tuple[int, int]]  # gives the next two words, of which this many will be used
 WEIGHTS = "weights that gl.categorical cannot draw by: one is below 0 or nan, or they add up to 0 or infinity"
 PARAMETER = (
     "a distribution whose parameter is negative, infinite or nan, a mean above 2**52, or an alpha that "
@@ -26,7 +26,7 @@ PARAMETER = (
 def drawn(
     kind: str, arguments: tuple[Any, ...], words: Words, rounded: Callable[[float], float] = float
 ) -> Any:
-    """Return a draw: a number, or an array for a vector; *rounded* gives a float its precision."""
+    """Return a draw: a number, or an array for a vector; *rounded* rounds a float to its precision."""
     if kind in _CHECKED:
         flat = arguments[0] if kind == "dirichlet" else arguments
         most = 2.0**52 if kind == "poisson" else sys.float_info.max
@@ -50,7 +50,7 @@ def _floats(x: Any) -> Any:
 
 
 def point(words: Words, rounded: Callable[[float], float] = float) -> float:
-    """A number in [0, 1): of 53 bits, or as many of them as are a float of its precision."""
+    """A number in [0, 1): of 53 bits, or as many as a float of its precision has."""
     whole = words(1)[0] >> 11
     bits = 53 if rounded(2.0**53 - 1.0) == 2.0**53 - 1.0 else 24
     return math.ldexp(whole >> (53 - bits), -bits)

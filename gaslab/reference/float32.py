@@ -1,7 +1,7 @@
 """Operations of numpy on arrays of float32, which the reference engine keeps in arrays of float64.
 
-Each is computed in float64 and rounded: of ``+ - * /`` and a root that gives the bits of the same operation
-in float32. Sums are added in the order of the language: eight running sums in turn from eight elements on.
+Each is computed in float64 and rounded: for ``+ - * /`` and roots that gives the bits of the float32
+operation. Sums have the order of the language: eight running sums in turn from eight elements.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SUMS = 8
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """Return an array whose floats are those of float32."""
+    """Return an array with its floats rounded to float32."""
     if values.dtype.kind != "f":
         return values
     with np.errstate(all="ignore"):
@@ -26,7 +26,7 @@ def rounded(values: np.ndarray) -> np.ndarray:
 
 
 def one(x: float) -> float:
-    """Return a number as float32 has it."""
+    """Return a number rounded to float32."""
     with np.errstate(all="ignore"):
         return float(np.float32(x))
 
@@ -54,7 +54,7 @@ def norm(x: Any) -> float:
 
 
 def operation(ufunc: np.ufunc, method: str, inputs: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Return what numpy gives for an operation on numbers and arrays."""
+    """Return numpy's result for an operation on numbers and arrays."""
     of_floats = any(isinstance(x, float) or getattr(x, "dtype", None) == np.float64 for x in inputs)
     if not of_floats and ufunc is not np.true_divide:
         return getattr(ufunc, method)(*inputs, **keywords)

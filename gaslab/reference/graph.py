@@ -47,7 +47,7 @@ class PlainGraph:
                 yield e, nbr
 
     def visit_order(self, ways: int | None, vertex_bytes: int) -> list[Visit]:
-        """Return in which order a program's ``visit`` comes to the edges."""
+        """Return the order in which a program's ``visit`` reaches the edges."""
         if ways is None:
             ways = choose_ways(len(self.vertices), len(self.edges), vertex_bytes)
         place = {v: k for k, v in enumerate(self.vertices)}

@@ -1,4 +1,4 @@
-"""Totals by key in the reference engine: a dict that gives 0 for a key that is not there."""
+"""Totals by key in the reference engine: a dict that gives 0 for absent keys."""
 
 from __future__ import annotations
 

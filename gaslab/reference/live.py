@@ -11,7 +11,7 @@ from gaslab.reference.state import State
 
 
 class LiveTotals:
-    """The totals of one round: each table begins with the same, and their additions are summed at its end."""
+    """The totals of one round: each table begins with the same, and their additions are summed at the end."""
 
     def __init__(self, run: State, new_self: Callable[[], Any]) -> None:
         self._run, self._new_self = run, new_self
@@ -34,7 +34,7 @@ class LiveTotals:
 
 
 def _after(before: Any, at: list[Any]) -> Any:
-    """Return a number, an array or an accumulator with what was added to each of its copies."""
+    """Return a number, an array or an accumulator with the additions to each of its copies."""
     if isinstance(before, SimpleNamespace):
         parts = {name: _after(x, [vars(one)[name] for one in at]) for name, x in vars(before).items()}
         return SimpleNamespace(**parts)

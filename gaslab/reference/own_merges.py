@@ -1,4 +1,4 @@
-"""Accumulators of the program's own merge in the reference engine, which also tries whether it commutes."""
+"""Accumulators of the program's own merge in the reference engine, which also tests whether it commutes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gaslab.reference.arrays import Row, narrowed
 from gaslab.reference.combiners import Field
 from gaslab.reference.records import RecordCombiner, faults_name, plain, with_element
 
-TRIED = 32  # merges of a run whose order is tried
+TRIED = 32  # merges of a run whose order is tested
 
 
 @dataclass
@@ -32,11 +32,11 @@ class OwnCombiner:
 
     @property
     def identity(self) -> Any:
-        """An accumulator of nothing."""
+        """An empty accumulator."""
         return SimpleNamespace(**{name: _stored(one, one.default) for name, one in self.parts.items()})
 
     def from_caller(self, value: Any) -> Any:
-        """Return an accumulator of the program's or the caller's, with the defaults of parts left out."""
+        """Return an accumulator of the program's or the caller's, with defaults for missing parts."""
         made = self.identity
         with faults_name(value):
             for name, x in vars(value).items():
@@ -54,20 +54,20 @@ class OwnCombiner:
             other = self.from_caller(self.merge(more, total))
             if not _alike(merged, other):
                 raise ProgramError(
-                    f"merge must not mind the order, but of {plain(total)!r} and {plain(more)!r} it makes "
-                    f"{plain(merged)!r}, the other way round {plain(other)!r}"
+                    f"merge must not depend on the order, but makes {plain(merged)!r} of {plain(total)!r} "
+                    f"and {plain(more)!r}, and {plain(other)!r} the other way round"
                 )
             alone = self.from_caller(self.merge(self.identity, more))
             if not _alike(alone, more):
                 raise ProgramError(
-                    f"merge must leave {plain(more)!r} as it is beside an accumulator of nothing, but makes "
+                    f"merge with an empty accumulator must return {plain(more)!r} unchanged, but makes "
                     f"{plain(alone)!r}"
                 )
         return merged
 
 
 def same_kind(a: Any, b: Any) -> bool:
-    """Return whether two combiners take the same values and combine them alike."""
+    """Return whether two combiners take the same values and combine them the same way."""
     return a is not None and b is not None and _kind(a) == _kind(b)
 
 
@@ -86,7 +86,7 @@ def _stored(one: Field, value: Any) -> Any:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two accumulators are the same but for rounding."""
+    """Whether two accumulators are the same except for rounding."""
     for name, x in vars(a).items():
         for one, other in zip(np.ravel(x).tolist(), np.ravel(getattr(b, name)).tolist(), strict=True):
             if one == other or (one != one and other != other):

@@ -15,7 +15,7 @@ from gaslab.reference.declared import combiner_of, method_of
 _PHASES = (*DIRECTIONS, "init", "start", "active", "visit", "gather", "apply", "scatter")
 
 
-@dataclass(frozen=True, eq=False)  # two phases may have all alike
+@dataclass(frozen=True, eq=False)  # two phases may be identical
 class BoundPhase:
     """One phase: its methods (computing in the language's arithmetic), combiners and directions."""
 
@@ -38,7 +38,7 @@ class BoundPhase:
 
     @property
     def ends_itself(self) -> bool:
-        """Whether the phase has an end of its own, or no method that runs."""
+        """Whether the phase has its own end, or no method that runs."""
         return bool(
             self.done
             or self.supersteps is not None
@@ -49,7 +49,7 @@ class BoundPhase:
 
 
 def bound_phases(program: Any, cls: type, computing: Any) -> tuple[list[BoundPhase], FunctionType | None]:
-    """Return the phases of *cls*, and the ``done`` that decides whether they begin anew.
+    """Return the phases of *cls*, and the ``done`` that decides whether they restart.
 
     *computing* is the same class in the language's arithmetic.
     """
@@ -72,7 +72,7 @@ def bound_phases(program: Any, cls: type, computing: Any) -> tuple[list[BoundPha
 
 
 def takes_of(method: FunctionType | None) -> tuple[str, ...]:
-    """Return the parameters of a method behind ``self`` and ``v``."""
+    """Return the parameters of a method after ``self`` and ``v``."""
     return tuple(inspect.signature(method).parameters)[2:] if method else ()
 
 

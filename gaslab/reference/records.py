@@ -33,11 +33,11 @@ class PairCombiner:
         return self.key.identity, NOBODY if self.payload == "id" else narrow(self.payload, 0)
 
     def from_caller(self, value: Any) -> Any:
-        """Return a pair of the caller's."""
+        """Return a caller's pair."""
         return narrow(self.key.storage, value[0]), narrow(self.payload, value[1])
 
     def add(self, total: Any, more: Any) -> Any:
-        """Return the pair that comes first of two: by the key, then by the smaller payload, nan last."""
+        """Return the first of two pairs: by key, then by smaller payload, nan last."""
         key, payload = narrow(self.key.storage, more[0]), narrow(self.payload, more[1])
         if key == total[0]:
             first = total[1] != total[1] if payload != payload or total[1] != total[1] else payload < total[1]
@@ -56,11 +56,11 @@ class RecordCombiner:
 
     @property
     def identity(self) -> Any:
-        """What combining nothing gives."""
+        """The identity."""
         return SimpleNamespace(**{name: _first(*part) for name, part in self.parts.items()})
 
     def from_caller(self, value: Any) -> Any:
-        """Return an accumulator of the caller's."""
+        """Return a caller's accumulator."""
         return self.add(self.identity, value)
 
     def add(self, total: Any, more: Any) -> Any:
@@ -83,7 +83,7 @@ def _added(combiner: Any, field: Field, before: Any, value: Any) -> Any:
 
 
 def with_element(row: Row, at: At, combine: Callable[[Any, Any], Any]) -> Row:
-    """Return a copy of a vector with what ``gl.at`` gives combined into one element."""
+    """Return a copy of a vector with a ``gl.at`` combined into one element."""
     changed, index = np.array(row).view(Row), int(at.index)
     with faults_name(at):
         changed[index] = combine(changed[index], at.weight)
@@ -92,7 +92,7 @@ def with_element(row: Row, at: At, combine: Callable[[Any, Any], Any]) -> Row:
 
 @contextlib.contextmanager
 def faults_name(value: Any) -> Iterator[None]:
-    """Let a fault of combining a value name the line where it was written, unless it names a nearer one."""
+    """Make a fault of combining a value name the value's line, unless it names a nearer one."""
     try:
         yield
     except Fault as fault:
@@ -107,7 +107,7 @@ def _first(combiner: Combiner, field: Field) -> Any:
 
 
 def combined(op: str, a: Any, b: Any) -> Any:
-    """Return two arrays combined element by element; of the minimum and the maximum, nan does not count."""
+    """Return two arrays combined element by element; minimum and maximum ignore nan."""
     if op in ("min", "max"):
         return np.where(b < a, b, a) if op == "min" else np.where(b > a, b, a)
     if op not in ("sum", "prod", "bitor"):
@@ -116,7 +116,7 @@ def combined(op: str, a: Any, b: Any) -> Any:
 
 
 def widened(combiner: Any) -> Any:
-    """Return the combiner of an aggregator, which is kept in eight bytes, as its parts are."""
+    """Return the combiner of an aggregator, which, like its parts, is kept in eight bytes."""
     if combiner.op not in ("record", "argmin", "argmax"):
         return _widened(combiner)
     if isinstance(combiner, PairCombiner):
@@ -140,7 +140,7 @@ def _wide(storage: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a number of the language as Python's own, an array or a list as lists of them.
+    """Return a number of the language as a Python number, an array or a list as lists of them.
 
     An accumulator gets Python's numbers and keeps arrays.
     """
@@ -159,14 +159,14 @@ def plain(value: Any) -> Any:
 
 
 def read(value: Any) -> Any:
-    """Return an aggregate, which is kept in float64, as a method reads it: in the program's precision."""
+    """Return an aggregate, kept in float64, as a method reads it: in the program's precision."""
     if isinstance(value, SimpleNamespace):
         return SimpleNamespace(**{name: read(part) for name, part in vars(value).items()})
     return rounded_all(value).view(Row) if isinstance(value, np.ndarray) else number(value)
 
 
 def shown(value: Any) -> Any:
-    """Return an aggregate as done(), finalisers and results have it: plain, and None for no vertex."""
+    """Return an aggregate as done(), finalisers and results see it: plain, and None for no vertex."""
     if isinstance(value, Nobody):
         return None
     if isinstance(value, tuple):

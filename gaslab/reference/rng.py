@@ -1,6 +1,6 @@
-"""The draws of the reference engine: Philox-4x32-10 as its paper has it, in plain Python.
+"""The draws of the reference engine: Philox-4x32-10 following its paper, in plain Python.
 
-Shares nothing with ``philox.h`` and its twin in `compiler.python`, so that each is held to the other.
+Shares nothing with ``philox.h`` and its twin in `compiler.python`, so that each tests the other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def wyrand(state: int) -> int:
 
 
 class PlainRandom:
-    """Numbers for one call of a method after another."""
+    """The random numbers of one method call after another."""
 
     def __init__(self, seed: int, kind: str) -> None:
         self.seed, self.kind = seed % _BITS64, kind
@@ -74,7 +74,7 @@ class PlainRandom:
             before[source, target] += 1
 
     def begin(self, phase: str, superstep: int, vertex: Any, edge: int | None) -> None:
-        """Begin a call: of the *edge* with that number if it is one of an edge, else of the *vertex*."""
+        """Begin a call: for an edge method, of the *edge* with that number, else of the *vertex*."""
         self.phase, self.superstep, self.count = phase, superstep, 0
         self.unit = self.position[vertex] if edge is None else self.keys[edge]
         if self.kind == "hash":
@@ -112,18 +112,18 @@ class PlainRandom:
     def vertex_start(
         self, draw: Draw, index: int, vertex: Any, parameters: dict[str, Any], shape: tuple[int, ...] = ()
     ) -> Any:
-        """Return where vertex field number *index* starts."""
+        """Return the start of vertex field number *index*."""
         return self.start(draw, index * 16 + FIELD, self.position[vertex], parameters, shape)
 
     def edge_start(
         self, draw: Draw, index: int, parameters: dict[str, Any], shape: tuple[int, ...] = ()
     ) -> list[Any]:
-        """Return where edge field number *index* starts, for all edges."""
+        """Return the start of edge field number *index*, for all edges."""
         moment = index * 16 + EDGE_FIELD
         return [self.start(draw, moment, key, parameters, shape) for key in self.keys]
 
     def _of_element(self, k: int, moment: int, unit: int) -> Words:
-        """Return what gives the random words of element k of a field: blocks k, k + 2**16, …"""
+        """Return the source of random words for element k of a field: blocks k, k + 2**16, …"""
         numbers = itertools.count(k, 1 << 16)
         return lambda used: self.block(next(numbers), moment, unit)
 

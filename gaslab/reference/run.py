@@ -22,7 +22,7 @@ from gaslab.reference.trace import TracedRun
 
 @dataclass
 class ReferenceResult:
-    """What a run left: fields by vertex id, written edge fields in the order of the edges."""
+    """The result of a run: fields by vertex id, written edge fields in the order of the edges."""
 
     vertices: dict[str, dict[Any, Any]]
     edges: dict[str, list[Any]]
@@ -67,19 +67,19 @@ def run_reference(
     init
         Earlier values: field name -> {vertex id: value}; other vertices keep the default.
     seed
-        Of the program's draws.
+        The seed of the program's draws.
     num_left
-        Of a bipartite graph: so many of *vertices*, the first, are on side 0.
+        For a bipartite graph: the first this many of *vertices* are on side 0.
     start
-        The ids of those that run in superstep 0, or their messages by id.
+        The ids of the vertices that run in superstep 0, or their messages by id.
     vertex_columns
         As *init*, but ``init`` may overwrite them: field name -> {vertex id: value}.
     trace
-        The ids of vertices of which every call is written down.
+        The ids of vertices whose calls are all recorded.
     written
-        Edge fields that the result has even where nothing wrote them.
+        Edge fields that the result has even if nothing wrote them.
     names
-        How errors call the vertices, in their order, where *vertices* are not the user's ids.
+        The vertices' names in errors, in order, if *vertices* are not the user's ids.
 
     Raises
     ------

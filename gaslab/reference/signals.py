@@ -12,7 +12,7 @@ from gaslab.reference.state import State
 
 
 def send(run: State, v: Any, message: Any, priority: Any) -> None:
-    """Make *v* run in a later superstep; its apply sees *message*, combined with what else is sent to it."""
+    """Make *v* run in a later superstep; its apply sees *message*, combined with others sent to it."""
     soon = bucket(priority)
     run.pending[v] = min(run.pending.get(v, soon), soon)
     if message is not None:

@@ -1,4 +1,4 @@
-"""The initial state of the reference engine: parameters, and fields by default, by draw or from ``init=``."""
+"""The initial state of the reference engine: parameters, and fields by default, draw or ``init=``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gaslab.reference.views import Edge, Vertex
 
 
 def bound_parameters(run: State, by_id: Mapping[Any, Vertex]) -> dict[str, Any]:
-    """Return the program's parameters in their storage types; ids must be those of vertices."""
+    """Return the program's parameters in their storage types; ids must name vertices."""
     bound = {}
     for name, annotation in words.parameter_annotations(run.cls).items():
         value = getattr(run.program, name)
@@ -26,13 +26,13 @@ def bound_parameters(run: State, by_id: Mapping[Any, Vertex]) -> dict[str, Any]:
             continue
         if storage_of(annotation) == "id" and value not in by_id:
             raise VertexNotFound(f"{run.cls.__name__}({name}={value!r}): no such vertex in the graph")
-        storage = "float64" if annotation is float else storage_of(annotation)  # rounded where it is read
+        storage = "float64" if annotation is float else storage_of(annotation)  # rounded when read
         bound[name] = narrow(storage, value)
     return bound
 
 
 def fill_edges(run: State, edges: Sequence[Edge], columns: Mapping[str, Sequence[Any]]) -> None:
-    """Give edge fields their columns, or their defaults."""
+    """Give edge fields their columns or defaults."""
     for k, (name, field) in enumerate(run.edge_fields.items()):
         if name not in columns and field.required:
             raise UsageError(f"{run.cls.__name__} needs an edge column {name!r}: it has no default")
@@ -50,7 +50,7 @@ def fill_vertices(
     initial: Mapping[str, Mapping[Any, Any]],
     columns: Mapping[str, Mapping[Any, Any]],
 ) -> None:
-    """Give vertex fields the caller's values, or their defaults."""
+    """Give vertex fields the caller's values or their defaults."""
     for name in initial:
         if name not in run.vertex_fields:
             known = nearest(name, run.vertex_fields)

@@ -1,4 +1,4 @@
-"""What the views, the signals and the initial values of the reference engine know of a run."""
+"""The state of a run for the views, signals and initial values of the reference engine."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class State:
         }
         self.start: Sequence[Any] | Mapping[Any, Any] | None = None
         self.phase = "init"
-        self.writable: Any = None  # the vertex that the call under way may write
-        self.initial_fields: set[str] = set()  # with values of the caller's, which init keeps
+        self.writable: Any = None  # the vertex that the current call may write
+        self.initial_fields: set[str] = set()  # with the caller's values, which init keeps
         self.written = set(self.edge_contributions.combiners)
         self.pending: dict[Any, int] = {}  # the signalled vertices, with the least priority of each
         self.messages: dict[Any, Any] = {}
         self.aggregates = {name: combiner.identity for name, combiner in self.combiners.items()}
         self.history: list[dict[str, Any]] = []
-        self.superstep_number = self.entered = 0  # and that at which the phase began
-        self.names: Mapping[Any, str] | None = None  # what errors call a vertex, if not by its id
+        self.superstep_number = self.entered = 0  # and the phase's first
+        self.names: Mapping[Any, str] | None = None  # a vertex's name in errors, if not its id
         self.me: Any = None  # the `self` of methods
 
     @property
     def message(self) -> Combiner | None:
-        """The combiner of the messages of the phase that runs."""
+        """The combiner of the current phase's messages."""
         return self.current_phase.message
 
     def put(self, owner: Any, name: str, field: Field, value: Any) -> None:
@@ -66,7 +66,7 @@ class State:
             vars(owner)[name] = narrow(field.storage, value)
 
     def name(self, v: Any) -> str:
-        """Return what errors call a vertex."""
+        """Return a vertex's name in errors."""
         return str(v.id) if self.names is None else self.names[v.id]
 
     def sent(self, target: Any, message: Any) -> None:

@@ -32,7 +32,7 @@ from gaslab.reference.start import bound_parameters, fill_edges, fill_vertices
 from gaslab.reference.state import State
 from gaslab.reference.views import Vertex
 
-# Code that the user's methods may call; a fault in it is shown at the user's own line.
+# Code that the user's methods may call; its faults are shown at the user's own line.
 _NOT_THE_USERS = (
     *(os.path.dirname(__file__), os.path.dirname(np.__file__)),
     *(rng.__file__, words.__file__, words.mode.__code__.co_filename, words.solve_spd.__code__.co_filename),
@@ -68,7 +68,7 @@ class Run(State):
         self.me = self.instance(self.computing, number)
 
     def direction(self, name: str, v: Vertex) -> int:
-        """Return over which edges *v* gathers or scatters now."""
+        """Return the edges over which *v* gathers or scatters now."""
         if name not in self.current_phase.methods:
             return int(getattr(self.current_phase, name))
         way: int = self.call(name, v)
@@ -94,7 +94,7 @@ class Run(State):
         self.me = self.instance(self.computing, number)
 
     def supersteps(self, limit: int | None) -> bool:
-        """Run supersteps to the limit; return whether the program came to its own end, if it has one."""
+        """Run supersteps up to the limit; return whether the program reached its own end, if it has one."""
         if limit is None and not all(phase.ends_itself for phase in self.phases):
             raise UsageError(f"{self.cls.__name__} would never end; give max_iterations")
         repeats, cycles = self.repeats, 0
@@ -121,11 +121,11 @@ class Run(State):
 
     @property
     def begins_as_told(self) -> bool:
-        """Whether the first phase begins, of whose vertices the caller may have said which run."""
+        """Whether the first phase begins, whose running vertices the caller may have chosen."""
         return not self.superstep_number and self.current_phase is self.phases[0]
 
     def begin_phase(self, phase: BoundPhase) -> None:
-        """Begin a phase; messages of the one before wait for it, if it takes the same kind."""
+        """Begin a phase; messages of the previous one wait for it, if it takes the same kind."""
         if not same_kind(self.message, phase.message):
             self.messages = {}
         self.pending, self.current_phase, self.entered = {}, phase, self.superstep_number
@@ -184,7 +184,7 @@ class Run(State):
         return finished
 
     def look_up(self, active: list[Vertex]) -> None:
-        """Give active vertices what fields of the vertices that they name are before any applies."""
+        """Give active vertices the fields of the vertices that they name, before any applies."""
         for name, field in self.vertex_fields.items():
             for v in active if field.lookup else ():
                 named = getattr(v, field.lookup[0])
@@ -194,7 +194,7 @@ class Run(State):
                 self.put(v, name, field, value)
 
     def visit(self) -> None:
-        """Visit every edge; live totals are those of the round's begin and what its table added."""
+        """Visit every edge; live totals are those at the round's start plus its table's additions."""
         for _, edges in itertools.groupby(self.visit_order, key=lambda one: one[0]):
             totals = LiveTotals(self, lambda: self.instance(self.computing, number))
             for _, table, k in edges:
@@ -223,7 +223,7 @@ class Run(State):
         return total
 
     def added(self, combiner: Any, total: Any, value: Any, v: Vertex, function: Any) -> Any:
-        """Combine what *function* gave at *v* into a total; a fault names its line, or merge's."""
+        """Combine the result of *function* at *v* into a total; a fault names its line, or merge's."""
         if value is None:  # it contributes nothing
             return total
         try:
@@ -265,7 +265,7 @@ class Run(State):
         return bool(interval) and not (self.superstep_number + 1) % interval
 
     def aggregated(self, due: Callable[[words.Aggregator[Any]], bool]) -> dict[str, Any]:
-        """Return every aggregator's value: over all vertices or edges if it is *due*, else as it was."""
+        """Return every aggregator's value: over all vertices or edges if it is *due*, else unchanged."""
         values = {}
         for name, function in self.aggregators.items():
             mark, combiner = self.marks[name], self.combiners[name]
@@ -294,7 +294,7 @@ class Run(State):
     # ---- calling the program -----------------------------------------------------------------------
 
     def instance(self, cls: type, kind: Callable[[Any], Any], superstep: int | None = None) -> Any:
-        """Return a method's `self`: the program with the values of the run, numbers made by *kind*."""
+        """Return a method's `self`: the program with the values of the run, as numbers of *kind*."""
         superstep = self.superstep_number if superstep is None else superstep
         known: dict[str, Any] = {
             "superstep": superstep,
@@ -303,7 +303,7 @@ class Run(State):
             "num_edges": len(self.edges),
         }
         made: Any = object.__new__(cls)
-        if kind is not number:  # plain Python has the arrays themselves
+        if kind is not number:  # plain Python uses the arrays themselves
             known |= {k: x for k, x in self.program.parameters().items() if is_array(x)}
         values = self.parameters | self.aggregates | known
         vars(made).update({k: x if is_array(x) else kind(x) for k, x in values.items()})
@@ -339,13 +339,13 @@ class Run(State):
 
 
 def _user_frame(error: BaseException) -> traceback.FrameSummary | None:
-    """Return the user's own place among those that an error has passed, the innermost."""
+    """Return the innermost place in the user's code that an error passed."""
     frames = reversed(traceback.extract_tb(error.__traceback__))
     return next((f for f in frames if not f.filename.startswith(_NOT_THE_USERS)), None)
 
 
 def _user_place(fault: Exception) -> tuple[str, int] | None:
-    """Return the user's file and line that a fault names: where what was combined stands, or the frame."""
+    """Return the user's file and line for a fault: of the combined value, or of the frame."""
     if (place := getattr(fault, "written_at", None)) is not None:
         return place  # type: ignore[no-any-return]
     user = _user_frame(fault)
@@ -357,5 +357,5 @@ def _place(frame: traceback.FrameSummary) -> tuple[str, int]:
 
 
 def _innermost_frame(error: BaseException) -> traceback.FrameSummary:
-    """Return the innermost place of the user's own, or of all."""
+    """Return the innermost place in the user's code, or of all."""
     return _user_frame(error) or traceback.extract_tb(error.__traceback__)[-1]

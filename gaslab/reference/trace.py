@@ -25,10 +25,10 @@ class TracedRun(Run):
         *others, chosen = arguments
         super().__init__(*others)
         self.chosen = {self.graph.by_id[vertex] for vertex in chosen}
-        self._open: list[dict[str, Any]] = []  # rows of the call that is under way
+        self._open: list[dict[str, Any]] = []  # rows of the current call
 
     def call(self, phase: str, v: views.Vertex, *arguments: Any, function: Any = None) -> Any:
-        """Call a method, with a row for each chosen vertex that is its own (of visit, either end)."""
+        """Call a method, with a row for each of its chosen vertices (for visit, either end)."""
         self.caller, calls = v, []
         ends = {v: None, arguments[1]: None} if phase == "visit" else {v: None}
         for one in ends if function is None and phase in _METHODS else ():
@@ -45,7 +45,7 @@ class TracedRun(Run):
         return returned
 
     def scatter(self, active: list[views.Vertex]) -> None:
-        """Scatter; contributions to chosen vertices have rows of their own."""
+        """Scatter; contributions to chosen vertices have separate rows."""
         chosen = [v for v in self.vertices if v in self.chosen]
         before = [self._values("apply", v, v, ()) for v in chosen]
         super().scatter(active)
@@ -55,7 +55,7 @@ class TracedRun(Run):
                 self._row("scatter", v)["changed"] = changed
 
     def sent(self, target: views.Vertex, message: Any) -> None:
-        """Record a signal of the call under way, in the rows of its sender and of its target."""
+        """Record a signal of the current call, in the rows of its sender and of its target."""
         said = None if message is None else _combined(self.message, message)
         for row in self._open:
             row["signals"].append((Vertex(target.id), said))
@@ -126,7 +126,7 @@ def _part(value: Any, combiner: Any, field: Field) -> Any:
 
 
 def _value(value: Any, storage: str) -> Any:
-    """Return a value that the program sees as Python's own, with ids as `Vertex`."""
+    """Return a program's value as a Python value, with ids as `Vertex`."""
     if isinstance(value, np.ndarray):
         return [_value(x, storage) for x in value.tolist()] if storage == "id" else value.tolist()
     if isinstance(value, tuple) and "," in storage:

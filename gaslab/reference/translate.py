@@ -1,7 +1,7 @@
 """Methods and helpers of a program, made to compute with the numbers of `arithmetic`.
 
 The translated function has the same code object, lines and breakpoints, but its literals are these numbers,
-and ``math``, ``int``, ``float`` and ``range`` give nan, inf or a `Fault` where the language does.
+and ``math``, ``int``, ``float`` and ``range`` give nan, inf or a `Fault` as the language does.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _ieee(function: Callable[..., Any]) -> Callable[..., Any]:
             return number(function(*arguments))
         except ValueError:
             return Float(math.nan)
-        except OverflowError:  # sinh, cosh, exp, expm1, ldexp and their like grow with their first argument
+        except OverflowError:  # sinh, cosh, exp, expm1, ldexp and the like grow with their first argument
             odd = function in (math.sinh, math.ldexp)
             return Float(math.copysign(math.inf, arguments[0]) if odd else math.inf)
 
@@ -109,7 +109,7 @@ _BUILTINS: dict[str, Any] = {
 
 
 class _MathModule:
-    """What a program sees as ``math``."""
+    """The ``math`` that a program sees."""
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(math, name)
@@ -135,14 +135,14 @@ def translate(function: types.FunctionType, known: dict[Any, Any] | None = None)
     made = types.FunctionType(code, scope, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-    known[function] = made  # before its helpers: one may call it back
+    known[function] = made  # before its helpers: a helper may call it back
     for name in function.__code__.co_names:
         if name in scope:
             scope[name] = _translated(scope[name], known)
         elif name in _BUILTINS and hasattr(builtins, name):
             scope[name] = _BUILTINS[name]
     for mine, theirs in zip(cells or (), function.__closure__ or (), strict=True):
-        with contextlib.suppress(ValueError):  # a name of the enclosing function without a value yet
+        with contextlib.suppress(ValueError):  # a name of the enclosing function that has no value yet
             mine.cell_contents = _translated(theirs.cell_contents, known)
     return made
 

@@ -1,4 +1,4 @@
-"""`v`, `nbr` and `e` of the reference engine, which allow what a phase may do."""
+"""`v`, `nbr` and `e` of the reference engine, which allow only what a phase may do."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Vertex:
             run.put(self, name, run.vertex_fields[name], value)
 
     def may_write(self, name: str) -> bool:
-        """Raise where this phase may not write an element of a field; return whether it does."""
+        """Raise if this phase may not write an element of a field; return whether it does."""
         if self._run.writable is not self and self._run.phase != "visit":
             phase = self._run.phase
             raise ProgramError(f"{phase} cannot write the vertex field {name!r}; init and apply can")
         return self._run.phase != "init" or name not in self._run.initial_fields
 
     def post_delta(self, value: Any = None) -> None:
-        """Do nothing: there is no cache here, every gather is done."""
+        """Do nothing: without a cache, every gather runs."""
 
     clear_cache = post_delta
 
@@ -94,7 +94,7 @@ class Edge:
         run.put(self, name, run.edge_fields[name], value)
 
     def may_write(self, name: str) -> bool:
-        """Raise where this phase may not write an element of a field."""
+        """Raise if this phase may not write an element of a field."""
         if self._run.phase not in ("scatter", "visit"):
             raise ProgramError(f"{self._run.phase} cannot write the edge field {name!r}; scatter can")
         self._run.written.add(name)
@@ -102,5 +102,5 @@ class Edge:
 
 
 def _shown(owner: Vertex | Edge, fields: Iterable[str]) -> str:
-    """Return fields with their values, for a person at a debugger."""
+    """Return fields with their values, for debuggers."""
     return ", ".join(f"{name}={vars(owner).get(name)!r}" for name in fields) or "no fields"

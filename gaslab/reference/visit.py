@@ -20,9 +20,8 @@ class Visit(NamedTuple):
 def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> list[Visit]:
     """Return the visits of edges (positions in *ends*, pairs of global ids) in their order.
 
-    That is by round, then by source, then by target, parallel edges as they stand; vertices stand by block
-    and then by global id. Within a round the engine takes many edges at once, but only where this order makes
-    no difference.
+    By round, then by source, then by target, parallel edges unchanged; vertices are ordered by block, then by
+    global id. Within a round the engine takes many edges at once, but only if this order makes no difference.
     """
     sources, targets = {u for u, _ in ends}, {w for _, w in ends}
     bipartite = directed and not sources & targets
@@ -49,7 +48,7 @@ def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> l
         a, b, last = block[u], block[w], 2 * ways - 1
         if bipartite:
             return a
-        if a == b:  # in the first round, beside the block with which this one sits there
+        if a == b:  # in the first round, next to the block that shares its table
             b = last - a
         return min(a, b)
 
@@ -57,10 +56,10 @@ def visit_order(ends: Sequence[tuple[int, int]], directed: bool, ways: int) -> l
 
 
 def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[int, int]:
-    """Return each vertex's block: a hash says which share a bucket, and each bucket is dealt to a block.
+    """Return each vertex's block: a hash chooses its bucket, and each bucket is dealt to a block.
 
-    It goes, the heaviest first, to the block that is furthest below what it wants: an equal share, but two
-    blocks want as much as a bucket that has more. A block takes 128 buckets at most.
+    The heaviest first, it goes to the block furthest below its want: an equal share, but two blocks want as
+    much as a heavier bucket. A block takes at most 128 buckets.
     """
     bucket = {v: _hash(v) % (64 * count) for v in vertices}
     ends = Counter[int]()
@@ -85,7 +84,7 @@ def _blocks(vertices: set[int], degree: Mapping[int, int], count: int) -> dict[i
 
 
 def _without_carry(x: int, y: int, ways: int) -> int:
-    """Return x - y, each digit for itself; their bases are the primes of the ways, the least on top."""
+    """Return x - y, digit by digit; the bases are the primes of the ways, the smallest on top."""
     if ways == 1:
         return 0
     top = next(k for k in range(2, ways + 1) if ways % k == 0)

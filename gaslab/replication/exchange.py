@@ -1,7 +1,8 @@
 """Moves values between masters and mirrors: the only traffic of a superstep.
 
-Four movements, each a begin/end pair with at most one message per peer. `pack_...` and `unpack_...` of a
-movement convert to and from bytes by rank; the engine of bounded staleness puts these into its own batches:
+Four movements, each a begin/end pair with at most one message per peer. A movement's `pack_...` and
+`unpack_...` convert to and from bytes by rank; the engine of bounded staleness puts these into its own
+batches:
 
 ``spread``   masters -> mirrors: fields that changed, and which masters are active
 ``collect``  mirrors -> masters: signals and their messages
@@ -30,7 +31,7 @@ from gaslab.program import ALL, IN, NONE, OUT
 from gaslab.ragged import KeyedRows, Rows
 from gaslab.replication.message import Message, lists_at, padded, positions_at, values_at
 
-FEW = 32  # a frontier of fewer masters than one in so many is looked up, not searched for
+FEW = 32  # a frontier with fewer masters than one in this many is looked up, not searched for
 _BOUNDS = {NONE: (0, 0), OUT: (0, 2), IN: (1, 3), ALL: (0, 3)}  # of the classes out-only, both, in-only
 
 
@@ -86,7 +87,7 @@ class Exchange:
     def spread(
         self, sections: Sequence[Section], active: np.ndarray | None, masters: np.ndarray | None = None
     ) -> Sent[dict[int, np.ndarray]]:
-        """Begin to send the values of `pack_spread`; `end` stores those received: see `unpack_spread`."""
+        """Start sending the values of `pack_spread`; `end` stores those received: see `unpack_spread`."""
         sections = [s for s in sections if s.fields or active is not None]
         sources = {p for section in sections for p in self._mirrors[section.role]}
         packed = self.pack_spread(sections, active, masters)
@@ -98,7 +99,7 @@ class Exchange:
     ) -> Packed:
         """Return the sections' fields of active masters (flags by local id; None is all), by rank.
 
-        *masters*, if not None, are the ids of these masters, which is quicker where they are few.
+        *masters*, if not None, are the ids of these masters, which is faster if they are few.
         """
         replicas = None
         if masters is not None and active is not None and self.comm.size > 1:
@@ -143,11 +144,11 @@ class Exchange:
         }
 
     def owned(self, role: int) -> dict[int, np.ndarray]:
-        """Return, by rank, the masters here (local ids) with a mirror of that role there, in its order."""
+        """Return by rank the masters here (local ids) with a mirror of that role there, in its order."""
         return self._owned[role]
 
     def places(self, role: int) -> np.ndarray:
-        """Return, by rank, the bounds of that role's mirrors in the list of all (int64 [ranks, 2])."""
+        """Return by rank the bounds of that role's mirrors in the list of all (int64 [ranks, 2])."""
         return np.ascontiguousarray(self.graph.send_bounds[:, _BOUNDS[role]], np.int64)
 
     def _replicas(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -158,7 +159,7 @@ class Exchange:
         return peer[at], position[at]
 
     def _among(self, replicas: tuple[np.ndarray, np.ndarray], p: int, role: int) -> np.ndarray:
-        """Return the ascending positions, in rank p's list of that role, of those replicas that are there."""
+        """Return the ascending positions in rank p's list of that role of those replicas that it contains."""
         peer, position = replicas
         first, last = _BOUNDS[role]
         lo, hi = self.graph.send_bounds[p, [first, last]]
@@ -172,7 +173,7 @@ class Exchange:
         self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
         priority: np.ndarray | None = None,
     ) -> Sent[list[Signals]]:  # fmt: skip
-        """Begin to send the signals of `pack_collect`; `end` returns those received: see `unpack_collect`."""
+        """Start sending the signals of `pack_collect`; `end` returns those received: see `unpack_collect`."""
         packed = self.pack_collect(role, signalled, blocks, message, identity, priority)
         sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.COLLECT)
         return Sent(sent, lambda received: self.unpack_collect(role, message, priority is not None, received))
@@ -181,9 +182,9 @@ class Exchange:
         self, role: int, signalled: np.ndarray, blocks: np.ndarray, message: np.ndarray | None, identity: Any,
         priority: np.ndarray | None = None,
     ) -> Packed:  # fmt: skip
-        """Return the signals (with messages and priorities) that mirrors of that role hold, by master's rank.
+        """Return the signals (with messages and priorities) at mirrors of that role, by master's rank.
 
-        Their flags are cleared, their messages become *identity* and their priorities the largest int64.
+        The flags are cleared, the messages become *identity* and the priorities the largest int64.
         """
         outgoing = {}
         for p, (lo, hi) in self._mirrors[role].items():
@@ -218,13 +219,13 @@ class Exchange:
         return found
 
     def remote_signals(self, parts: Packed) -> Pending:
-        """Begin to send bytes to all other ranks; `end` returns the bytes from each, maybe none."""
+        """Start sending bytes to all other ranks; `end` returns the bytes from each, maybe none."""
         peers = [p for p in range(self.comm.size) if p != self.comm.rank]
         outgoing = {p: parts.get(p, np.empty(0, np.uint8)) for p in peers}
         return self.comm.begin(outgoing, peers, Tag.SIGNALS_BY_ID)
 
     def changes(self, role: int, mirrors: np.ndarray, values: np.ndarray) -> Sent[Changes]:
-        """Begin to send the values of `pack_changes`; `end` returns those received: see `unpack_changes`."""
+        """Start sending the values of `pack_changes`; `end` returns those received: see `unpack_changes`."""
         packed = self.pack_changes(role, mirrors, values)
         sent = self.comm.begin(packed, sorted(self._owned[role]), Tag.CHANGES)
         return Sent(sent, lambda received: self.unpack_changes(role, values.dtype, received))
@@ -253,9 +254,9 @@ class Exchange:
     def partials(
         self, role: int, mirrors: np.ndarray, totals: np.ndarray | Rows | KeyedRows, active: np.ndarray | None
     ) -> Sent[list[tuple[np.ndarray, Any]]]:
-        """Begin to send *totals* of the active *mirrors* (ascending local ids) to their masters.
+        """Start sending *totals* of the active *mirrors* (ascending local ids) to their masters.
 
-        *active* has the masters' flags, from which each rank knows the totals to come (None: all). `end`
+        *active* has the masters' flags, which tell each rank the totals to expect (None: all). `end`
         returns (masters, their partial sums) of each peer, in rank order; partial sums of lists are (lengths,
         values), and by key two of these, of keys and of sums.
         """

@@ -1,7 +1,7 @@
-"""Messages between ranks as bytes: which vertices of a list they are about, and these vertices' values.
+"""Messages between ranks as bytes: which vertices of a list, and their values.
 
-A part of a message begins at a multiple of 8 bytes. A field's values are rows of one size, or lists: in as
-few bytes a value as all of them need, or as runs of equal values.
+A part of a message begins at a multiple of 8 bytes. A field's values are rows of one size, or lists: with as
+few bytes per value as all of them need, or as runs of equal values.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from gaslab.errors import unknown
 from gaslab.ragged import Rows, Runs
 
 EVERY, BITMAP, INDEX = 0, 1, 2  # codes of positions
-PLAIN = -1  # in place of a number of runs
-SOME = 16  # lists, at most, that are looked at first: how large are values, do runs pay?
+PLAIN = -1  # instead of a number of runs
+SOME = 16  # maximum number of lists sampled first: value sizes, and whether runs pay
 
 
 class Message:
-    """A message that is being written, part by part; *room* bytes are expected."""
+    """A message being written, part by part; *room* bytes are expected."""
 
     def __init__(self, room: int = 256) -> None:
         self._room = np.empty(room, np.uint8)
@@ -26,11 +26,11 @@ class Message:
 
     @property
     def bytes(self) -> np.ndarray:
-        """What has been written, as uint8."""
+        """The bytes written, as uint8."""
         return self._room[: self._size]
 
     def part(self, size: int) -> np.ndarray:
-        """Add a part of *size* bytes, which the caller has to fill."""
+        """Add a part of *size* bytes for the caller to fill."""
         begin, end = self._size, self._size + size
         self._size = padded(end)
         if self._size > self._room.size:
@@ -49,7 +49,7 @@ class Message:
         self.part(8 * len(numbers)).view(np.int64)[:] = numbers
 
     def add_positions(self, positions: np.ndarray | None, n: int) -> None:
-        """Add *positions* (int32) out of n, None: all of them, in the code of the fewest bytes."""
+        """Add *positions* (int32) out of n (None: all of them) in the shortest code."""
         if positions is None or positions.size == n:
             self.add_numbers(EVERY, n)
         elif 4 * positions.size < n // 8:
@@ -71,16 +71,16 @@ class Message:
     def add_lists(self, ids: np.ndarray, lists: Rows) -> None:
         """Add the lists of *ids*, as `lists_at` reads them.
 
-        The parts are the lengths; the number of runs of equal values and the bytes of a value; how often the
-        value of each run stands there; and these values. Unless runs, each list its own, take less than a
-        quarter of the bytes, of all lists and of `SOME` that are looked at first, the number is `PLAIN`, and
-        the values themselves follow: they are copied in a third of the time.
+        The parts are the lengths; the number of runs of equal values and the bytes of a value; the length of
+        each run; and its value. Runs, separate for each list, are used only if they take less than a quarter
+        of the bytes, for all lists and for the `SOME` sampled first. Otherwise the number is `PLAIN`, and the
+        values themselves follow: copying them takes a third of the time.
         """
         some = ids[:: -(-ids.size // SOME) or 1].copy()
         count, size, needed = lists.values_of(ids), 0, _bytes_of_a_value(lists, some)
         as_runs = lists.runs_of(some) < _most_runs(lists.values_of(some), needed)
         begin, place = self._size, padded(4 * ids.size)
-        while size < needed:  # more than once only where lists that were not looked at have larger values
+        while size < needed:  # more than once only if unsampled lists have larger values
             self._size, size = begin, needed
             if as_runs:
                 needed = self._add_runs(ids, lists, size, _most_runs(count, size))
@@ -93,7 +93,7 @@ class Message:
                 needed = lists.pack_words(ids, lengths, words)
 
     def _add_runs(self, ids: np.ndarray, lists: Rows, size: int, most: int) -> int:
-        """Add lists as runs, of values of *size* bytes; return the bytes needed, 0 for too many runs."""
+        """Add lists as runs of values of *size* bytes; return the bytes needed, 0 for too many runs."""
         lengths = np.empty(ids.size, np.int32)
         runs = Runs(np.empty(most, f"u{size}"), np.empty(most, np.int32))
         found, needed = lists.pack_runs(ids, lengths, runs)
@@ -107,18 +107,18 @@ class Message:
 
 
 def _bytes_of_a_value(lists: Rows, ids: np.ndarray) -> int:
-    """Return how many bytes hold any value of these lists."""
+    """Return the bytes that hold any value of these lists."""
     words = np.empty(lists.values_of(ids), f"u{lists.data.itemsize}")
     return lists.pack_words(ids, np.empty(ids.size, np.int32), words)
 
 
 def _most_runs(values: int, size: int) -> int:
-    """Return how many runs take less than a quarter of the bytes of so many values, of *size* each."""
+    """Return how many runs take less than a quarter of the bytes of this many values of *size* bytes."""
     return max(values * size - 1, 0) // (4 * (size + 4))
 
 
 def positions_at(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.ndarray, int]:
-    """Return the ids in [lo, hi) that the code at *offset* names, and the offset behind it."""
+    """Return the ids in [lo, hi) that the code at *offset* names, and the offset after it."""
     code, count = data[offset : offset + 16].view(np.int64).tolist()
     offset += 16
     if code == EVERY:
@@ -136,7 +136,7 @@ def positions_at(data: np.ndarray, offset: int, lo: int, hi: int) -> tuple[np.nd
 
 
 def lists_at(data: np.ndarray, offset: int, count: int) -> tuple[np.ndarray, np.ndarray | Runs, int]:
-    """Return the lengths and values of *count* lists, as `Rows.unpack` takes them, and the offset behind."""
+    """Return the lengths and values of *count* lists, for `Rows.unpack`, and the offset after them."""
 
     def part(length: int, kind: str) -> np.ndarray:
         nonlocal offset
@@ -155,9 +155,9 @@ def lists_at(data: np.ndarray, offset: int, count: int) -> tuple[np.ndarray, np.
 def values_at(
     data: np.ndarray, offset: int, ids: np.ndarray, whole: slice | None, into: np.ndarray | Rows
 ) -> int:
-    """Store what `Message.add_values` added of as many *ids*; return the offset behind it.
+    """Store the values from `Message.add_values` at as many *ids*; return the offset after them.
 
-    Where the ids are all those of a slice, that is *whole*.
+    If the ids are a whole slice, that is *whole*.
     """
     if isinstance(into, Rows):
         lengths, values, offset = lists_at(data, offset, ids.size)
@@ -172,5 +172,5 @@ def values_at(
 
 
 def padded(size: int) -> int:
-    """Return the bytes that a part of so many takes."""
+    """Return the bytes that a part of this many takes."""
     return (size + 7) & ~7

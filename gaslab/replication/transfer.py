@@ -11,7 +11,7 @@ from gaslab.partitioning.local_graph import LocalGraph
 
 
 def to_mirrors(comm: Comm, local: LocalGraph, masters: np.ndarray) -> np.ndarray:
-    """Return the values of all vertices here, from those of the masters (collective)."""
+    """Return the values of all vertices here, from the masters' (collective)."""
     values = np.empty((local.num_local, *masters.shape[1:]), masters.dtype)
     values[: local.num_masters] = masters
     if comm.size > 1:
@@ -34,7 +34,7 @@ def any_to_masters(comm: Comm, local: LocalGraph, flags: np.ndarray) -> np.ndarr
 def deliver_columns(
     comm: Comm, gids: np.ndarray, columns: Mapping[str, np.ndarray], wanted: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """As `deliver`, of columns by name, of which there may be none (collective)."""
+    """As `deliver`, for columns by name, possibly none (collective)."""
     found = deliver(comm, gids, list(columns.values()), wanted) if columns else []
     return dict(zip(columns, found, strict=True))
 
@@ -44,8 +44,8 @@ def deliver(
 ) -> list[np.ndarray]:
     """Return each of *values* for the vertices *wanted* here (collective).
 
-    All ranks together have one row for every wanted vertex; rows go to rank ``gid % size``, which answers the
-    ranks that want them.
+    All ranks together have one row for every wanted vertex; rows go to rank ``gid % size``, which sends them
+    to the ranks that want them.
     """
     if comm.size > 1:
         order, cuts = _by_owner(comm, gids)

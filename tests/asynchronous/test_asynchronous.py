@@ -148,7 +148,7 @@ def test_no_two_neighbours_hold_their_scopes_at_once(hosts: Any, size: int, sche
         (lists.Labels(), {}, "cannot run with engine='async'"),
         (signals_by_id.Jumping(), {}, "it signals vertices by their ids"),
         (additive.Falls(), {}, "its scatter adds to fields"),
-        (directions.Ways(), {}, "its directions change by vertex"),
+        (directions.Ways(), {}, "its directions depend on the vertex"),
         (gl.programs.Components(), {}, "it has several phases"),
         (stale_programs.OnePhase(), {}, "it has `phases`; remove them and name its methods gather"),
         (programs.Labels(), {"engine": gl.Async("priority")}, "needs signals with priority="),

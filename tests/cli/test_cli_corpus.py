@@ -120,7 +120,7 @@ def test_a_share_of_the_documents_in_any_notation(gaslab: Run, tmp_path: Path) -
 def test_the_format_that_is_found_is_logged(gaslab: Run, tmp_path: Path) -> None:
     titles = written(tmp_path, "Pulp Fiction\nDie Hard\nTop Gun\n", "titles.txt")
     done = gaslab("lda", titles, *FEW)
-    assert f"{titles}: its name and first lines are of the format text; --format NAME" in done.err
+    assert f"{titles}: its name and first lines look like text; --format NAME" in done.err
     assert "tokens: 6" in done.out
     done = gaslab("lda", titles, *FEW, "--format", "edges")
     assert "--format NAME" not in done.err

@@ -103,11 +103,11 @@ def test_a_folder_is_read_if_its_files_are_of_one_kind(edges: Path, tmp_path: Pa
     done = gaslab("pagerank", folder)
     assert done.code == 1
     assert (
-        "is a folder of files of several kinds, as a.tsv and c.csv, and no saved graph; name those"
+        "is a folder of several kinds of files, such as a.tsv and c.csv, and not a saved graph; name those"
         in done.err
     )
     (tmp_path / "empty").mkdir()
-    assert "is a folder without a file" in gaslab("pagerank", tmp_path / "empty").err
+    assert "is an empty folder" in gaslab("pagerank", tmp_path / "empty").err
 
 
 def test_a_saved_corpus_is_fitted(tmp_path: Path, gaslab: Run) -> None:

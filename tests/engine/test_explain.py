@@ -73,7 +73,7 @@ class Pairs(gl.VertexProgram):
 def test_every_way_to_travel_has_its_reason() -> None:
     found = gl.explain(Both)
     ways = {t["what"]: (t["bytes"], t["to"], t["why"]) for t in found.travels}
-    once = "; sent once, for apply does not write it"
+    once = "; sent once, since apply does not write it"
     assert ways == {
         "near": (8, "to mirrors with in-edges", "gather reads it of the vertex itself" + once),
         "far": (2, "to mirrors with out-edges", "gather reads it of the neighbour"),
@@ -192,7 +192,7 @@ def test_phases_are_shown_one_by_one() -> None:
 
 
 def test_something_else_is_refused() -> None:
-    with pytest.raises(gl.UsageError, match="a VertexProgram, its class or an instance, is needed, not int"):
+    with pytest.raises(gl.UsageError, match="a VertexProgram class or instance is needed, not int"):
         gl.explain(3)  # type: ignore[arg-type]
 
 

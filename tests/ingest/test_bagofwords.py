@@ -105,8 +105,8 @@ HEAD = "a bag-of-words file begins with the numbers of its documents, words and 
          "(format='edges') if it is an edge list"),
         ("2\n3\n2\n1 1 1\n", ":3: the head says 2 entries, and the file has 1; it is cut short"),
         ("2\n3\n2\n", ":3: the head says 2 entries, and the file has 0; it is cut short"),
-        ("2\n3\n1\n1 1 1\n\n1 2 1\n", ":6: an entry more than the 1 of line 3: '1 2 1'"),
-        ("2\n3\n0\n1 1 1\n", ":4: an entry more than the 0 of line 3: '1 1 1'"),
+        ("2\n3\n1\n1 1 1\n\n1 2 1\n", ":6: one entry more than the 1 of line 3: '1 2 1'"),
+        ("2\n3\n0\n1 1 1\n", ":4: one entry more than the 0 of line 3: '1 1 1'"),
         ("2\n3\n1\n0 1 1\n", ":4: the document is not from 1 to 2: '0 1 1'"),
         ("2\n3\n2\n1 1 1\n3 1 1\n", ":5: the document is not from 1 to 2: '3 1 1'"),
         ("2\n3\n1\n1 4 1\n", ":4: the word is not from 1 to 3: '1 4 1'"),
@@ -196,7 +196,7 @@ def test_columns_and_drops(tmp_path: Path) -> None:
     for options in ({"source": 1, "target": 0}, {"source": 2}):
         assert error_on_all(path, UsageError, columns=options).endswith(
             "the source is the document and the target the word in a bag-of-words file; the reverse() of a "
-            "graph has its edges turned round"
+            "graph has its edges reversed"
         )
 
 

@@ -231,9 +231,9 @@ def corrupt(form: str, **changes: Any) -> Any:
         ({"indices": [1, 7, 0]}, "indices[1] is 7, not 0 to 2"),
         ({"indices": [1, -1, 0]}, "indices[1] is -1, not 0 to 2"),
         ({"indptr": [0, 2, 1, 3]}, "indptr falls from 2 to 1 at position 2"),
-        ({"indptr": [0, 1, 3]}, "indptr has 3 values, and 4 are needed"),
+        ({"indptr": [0, 1, 3]}, "indptr has 3 values, but 4 are needed"),
         ({"indptr": [1, 1, 2, 3]}, "indptr[0] is 1, not 0"),
-        ({"indptr": [0, 1, 2, 9]}, "indptr ends with 9, and it has 3 indices"),
+        ({"indptr": [0, 1, 2, 9]}, "indptr ends with 9, but it has 3 indices"),
         ({"data": [1.0, 2.0]}, "it has 3 indices and 2 values"),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_matrix_that_contradicts_itself_is_refused(form: str, changes: Any, me
         matrix = corrupt(form, **changes)
         with pytest.raises(InputError) as caught:
             run_ranks(size, partial(from_matrix, matrix, rows))
-        assert str(caught.value) == f"the matrix in {form.upper()} form contradicts itself: {message}"
+        assert str(caught.value) == f"the matrix in {form.upper()} form is inconsistent: {message}"
 
 
 def test_zeros_stored_on_one_side_of_a_symmetric_matrix_are_edges() -> None:
@@ -266,7 +266,7 @@ def bipartite_init(comm: Comm) -> list[str]:
 
 def test_a_bipartite_result_starts_no_run_on_another_graph(ranks: Ranks) -> None:
     text = (
-        "init= is the result of a bipartite graph, and this graph is not bipartite; of one side it takes "
+        "init= is the result of a bipartite graph, but this graph is not bipartite; for one side pass "
         "init={field: result.vertices.side(0).to_dict(field)}"
     )
     assert ranks.run(bipartite_init) == [[text] * 2] * ranks.size

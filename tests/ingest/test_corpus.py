@@ -215,8 +215,8 @@ def test_formats_are_not_mixed(tmp_path: Path) -> None:
     pairs = written(tmp_path, "1 0:1\n", "c.ldac")
     said = error_on_all([text, pairs], UsageError)
     assert said == (
-        f"{text} is a plain text file and {pairs} a Blei lda-c file; a corpus has one format, which "
-        "--format NAME (format=NAME) says"
+        f"{text} is a plain text file and {pairs} a Blei lda-c file; a corpus has one format; "
+        "choose it with --format NAME (format=NAME)"
     )
     bags = [written(tmp_path, BAG, f"docword.{k}") for k in range(2)]
     assert error_on_all(bags, UsageError).endswith(

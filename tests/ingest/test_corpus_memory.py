@@ -147,7 +147,7 @@ NEEDED = "a sparse or dense matrix, a data frame or a sequence of texts is neede
         ("text", {}, f"data='text': {NEEDED}, not str"),
         (3, {}, f"data=3: {NEEDED}, not int"),
         ({}, {}, f"data={{}}: {NEEDED}, not dict"),
-        (COUNTS * 1j, {}, "the matrix is of complex128; counts are whole numbers"),
+        (COUNTS * 1j, {}, "the matrix has dtype complex128; counts are whole numbers"),
         (COUNTS, {"vocabulary": ["a", "b"]}, "vocabulary has 2 words, and the matrix 3 columns"),
         (COUNTS, {"vocabulary": ["a", "b", "a"]},
          "vocabulary='a' names column 0 and column 2; words are distinct"),

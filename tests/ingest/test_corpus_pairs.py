@@ -167,7 +167,7 @@ SVM = "is it an SVMlight file (--format svmlight, format='svmlight')?"
         ("1 3:-2e99", ": the count of '3:-2e99' is less than 1; leave the pair out"),
         ("1 3:inf", ": the count of '3:inf' is more than 2147483647" + WHOLE),
         ("1 3:2147483648", ": the count of '3:2147483648' is more than 2147483647" + WHOLE),
-        ("1 3:1 4:1", ": the line has not as many pairs as its first field says, '1'; is it cut short, or an "
+        ("1 3:1 4:1", ": the number of pairs differs from the first field, '1'; is the line cut short, or an "
          "SVMlight file (--format svmlight, format='svmlight')?"),
         ("+1 3:1", ": the line begins with '+1', not with its number of pairs; " + SVM),
         ("\xa0", ": the line begins with '\\xa0', not with its number of pairs; " + SVM),
@@ -190,7 +190,7 @@ def test_words_beyond_the_vocabulary(tmp_path: Path) -> None:
     ):
         said = error_on_all(written(tmp_path, text, name), vocabulary=words)
         assert said == (
-            f":2: the word of '{word}:1' is beyond the vocabulary {words}, the last of which is {last}; is "
+            f":2: the word of '{word}:1' is beyond the vocabulary {words}, whose last is {last}; is "
             "it the vocabulary of this corpus?"
         )
 

@@ -189,7 +189,7 @@ def test_what_is_no_corpus(tmp_path: Path) -> None:
     damaged.write_bytes(gzip.compress(b"words")[:-4])
     assert "x.gz: the gzip data ends too early; the file is truncated" in error_on_all(tmp_path / "empty")
     said = error_on_all(tmp_path / "empty", UsageError, format="ldac")
-    assert said.startswith(": format='ldac' (--format ldac) is of a file, and this is a folder")
+    assert said.startswith(": format='ldac' (--format ldac) is for files, and this is a folder")
     words = written(tmp_path, "a\n", "vocab")
     for one, what in ((path, "plain text"), (tmp_path / "empty", "a folder of texts")):
         said = error_on_all(one, UsageError, format="text", vocabulary=words)

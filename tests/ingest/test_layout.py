@@ -87,7 +87,7 @@ def test_the_delimiter_divides_all_lines_alike(tmp_path: Path, text: str, wanted
 @pytest.mark.parametrize("text", ["a;b;0,5\n", "1,2 3,4\n5,6 7,8\n", "a;b,c;d\n"])
 def test_two_delimiters_that_fit_are_refused(tmp_path: Path, text: str) -> None:
     message = refused(written(tmp_path, text))
-    assert re.match(r":1: comma and \w+ both divide all lines alike; name the delimiter, --deli", message)
+    assert re.match(r":1: comma and \w+ both fit all lines; name the delimiter, --deli", message)
 
 
 @pytest.mark.parametrize("options", [{}, {"delimiter": ";"}, {"columns": ["weight"]}])
@@ -163,7 +163,7 @@ def test_a_column_of_text_is_left_out_with_a_warning(
     path = written(tmp_path, "1,2,x\n3,4,y\n")
     what = (
         ": column 'weight' is text and left out; columns={'weight': None} (--column weight=none) leaves "
-        "'weight' out without a word"
+        "'weight' out silently"
     )
     assert warned(path) == [what]
     assert warned(path, columns={"weight": None}) == warned(path, columns=[]) == []
@@ -206,16 +206,17 @@ OPTIONS = "; pass header=True (--header) if it names the columns, header=False (
 @pytest.mark.parametrize(
     ("text", "what", "wanted"),
     [
-        ("x y\n1 2\n3 4\n", "is taken as a header, for its ids are text above numbers: 'x y'",
+        ("x y\n1 2\n3 4\n", "is taken as a header, since its ids are text above numbers: 'x y'",
          [(1, 2), (3, 4)]),
-        ("user,item\nann,Alien\n", "is taken as a header, for its words: 'user,item'", [("ann", "Alien")]),
+        ("user,item\nann,Alien\n", "is taken as a header because of its words: 'user,item'",
+         [("ann", "Alien")]),
         ("from to\nfrom x\n",
-         "has words of a header and is taken as an edge, for 'from' is an id behind it: 'from to'",
+         "has words of a header and is taken as an edge, since 'from' is an id below it: 'from to'",
          [("from", "to"), ("from", "x")]),
         ("Node1 Node2\nNode3 Node4\n",
-         "has words of a header and is taken as an edge, for 'Node3' is an id behind it: 'Node1 Node2'",
+         "has words of a header and is taken as an edge, since 'Node3' is an id below it: 'Node1 Node2'",
          [("Node1", "Node2"), ("Node3", "Node4")]),
-        ("a 2\n1 3\n4 5\n", "has an id that is text, and all behind it are numbers; all ids are text: 'a 2'",
+        ("a 2\n1 3\n4 5\n", "has an id that is text, and all below it are numbers; all ids are text: 'a 2'",
          [("1", "3"), ("4", "5"), ("a", "2")]),
     ],
 )  # fmt: skip

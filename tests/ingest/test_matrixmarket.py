@@ -185,7 +185,7 @@ def test_columns_and_drops(tmp_path: Path) -> None:
         ("coordinate real general", "3 3 2\n1 2 3\n",
          ":2: the size line '3 3 2' says 2 entries, and the file has 1; it is cut short"),
         ("coordinate real general", "%\n3 3 1\n1 2 3\n\n% c\n2 1 4\n3 1 4\n",
-         ":7: an entry more than the 1 of line 3: '2 1 4'"),
+         ":7: one entry more than the 1 of line 3: '2 1 4'"),
         ("coordinate real general", "3 3 1\n0 2 3\n", ":3: the row is not from 1 to 3: '0 2 3'"),
         ("coordinate real general", "3 3 1\n1 0 3\n", ":3: the column is not from 1 to 3: '1 0 3'"),
         ("coordinate real general", "3 3 2\n1 2 3\n\n4 2 3\n", ":5: the row is not from 1 to 3: '4 2 3'"),

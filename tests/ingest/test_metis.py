@@ -217,7 +217,7 @@ CASES = [
     ("3 1 10\n1 2\n1 1\n",
      ":1: the first line '3 1 10' says 3 vertices, and 2 lines follow; it is cut short"),
     ("2 2\n2\n1\n", ":1: the first line '2 2' says 2 edges, and the lists of their ends have 1"),
-    ("2 1\n2\n1\n\n1\n", ":5: a line more than the 2 vertices of line 1: '1'"),
+    ("2 1\n2\n1\n\n1\n", ":5: one line more than the 2 vertices of line 1: '1'"),
     ("% c\n2 1\n2\n% c\n0\n", ":5: word 1 is not a vertex, 1 to 2: '0'"),
     ("2 1\n2\n1 3\n", ":3: word 2 is not a vertex, 1 to 2: '1 3'"),
     ("2 1\n2 -1\n1\n", ":2: word 2 is not a vertex, 1 to 2: '2 -1'"),

@@ -82,8 +82,8 @@ REFUSED: list[tuple[Any, str]] = [
     ("Plain()", f"is <tests.ingest.test_object_ids.Plain object>, a Plain, {UNEQUAL}, {WAY_OUT}"),
     ("(math.nan, 1)", f"is (nan, 1), a tuple, {UNEQUAL}, {WAY_OUT}"),
     ("frozenset([math.nan])", f"is frozenset({{nan}}), a frozenset, {UNEQUAL}, {WAY_OUT}"),
-    ("OwnHash(3)", "is <tests.ingest.test_object_ids.OwnHash object>, a OwnHash, which has another hash than "
-     f"its pickled copy, {WAY_OUT}"),
+    ("OwnHash(3)", "is <tests.ingest.test_object_ids.OwnHash object>, a OwnHash, whose hash differs from "
+     f"that of its pickled copy, {WAY_OUT}"),
     ("lambda: 1", f"is <function <lambda>>, a function, which cannot be pickled, {WAY_OUT}"),
     ("([1], 2)", "is a tuple, which is not hashable"),
     ("[1]", "is a list, which is not hashable"),
@@ -153,8 +153,8 @@ def test_a_hash_that_differs_between_processes_is_refused(tmp_path: Path) -> Non
     )
     done = launcher.run_script(2, [str(script)])
     line = (
-        "source[0] is Kept('a'), a Kept, which has another hash on rank 1 than its equal of rank 0, so ranks "
-        "cannot agree on it; a hash that is kept must not be pickled"
+        "source[0] is Kept('a'), a Kept, whose hash on rank 1 differs from that of its equal on rank 0, so "
+        "ranks cannot agree on it; do not pickle a stored hash"
     )
     assert done.stdout.count(line) == 2, done.stderr
 

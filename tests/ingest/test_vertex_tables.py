@@ -85,12 +85,13 @@ def test_the_command_line_reads_a_table(tmp_path: Path) -> None:
 G = scored()
 ERRORS: list[tuple[Any, str]] = [
     (lambda: G.with_vertices({"id": [0, 1], "x": [1, 2]}),
-     "the table has no row for 1 of 3 vertices, such as 2; add them, or say default="),
+     "the table has no row for 1 of 3 vertices, such as 2; add them, or pass default="),
     (lambda: G.with_vertices({"id": [0, 1, 1], "x": [1, 2, 3]}), "the table has vertex 1 twice"),
     (lambda: G.with_vertices({"id": [0, 1], "x": [1]}), "column 'x' has 1 values, id 2"),
     (lambda: G.with_vertices({"x": [1]}), "the table has no column 'id' to join by"),
     (lambda: G.with_vertices(5), "a table is needed, not int: a mapping with 'id', or a DataFrame"),
-    (lambda: G.with_vertices({"id": [0], "x": [1]}, default={"y": 1}), "default= says nothing of column 'x'"),
+    (lambda: G.with_vertices({"id": [0], "x": [1]}, default={"y": 1}),
+     "default= has no value for column 'x'"),
     (lambda: gl.read_vertices("absent.tsv"), "cannot read absent.tsv: "),
     (lambda: gl.run(Grow(), G, max_iterations=1, columns={"size": "scor"}),
      "the graph has no vertex column 'scor'; did you mean 'score'?"),

@@ -245,7 +245,7 @@ def test_what_only_a_survey_reads_travels_when_it_is_due(ranks: Ranks) -> None:
 
 
 def test_every_is_no_single_phase() -> None:
-    with pytest.raises(gl.UsageError, match=r"every=gl.Phase says all of them"):
+    with pytest.raises(gl.UsageError, match=r"every=gl.Phase means all of them"):
         gl.aggregator(every=gl.Phase())(lambda self, v: 1)  # type: ignore[call-overload]
 
 

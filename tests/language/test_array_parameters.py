@@ -142,10 +142,10 @@ SAID = "Layer(weights=<float64 array of 3 x 2>)"
          "Layer(bias=<float64 array of 2>): element [0] is 1e+300, which float32 does not hold; round it, "
          "or declare another dtype"),
         ({"weights": W * 1.0, "inputs": 4},
-         f"{SAID}: the shape is (inputs, hidden), and inputs=4 is given; leave inputs out, or pass an array "
+         f"{SAID}: the shape is (inputs, hidden), but inputs=4 is given; leave inputs out, or pass an array "
          "of that length"),
         ({"weights": W * 1.0, "bias": [1.0]},
-         "Layer(bias=<float32 array of 1>): the shape is (hidden), and weights=<float64 array of 3 x 2> has "
+         "Layer(bias=<float32 array of 1>): the shape is (hidden), but weights=<float64 array of 3 x 2> has "
          "hidden = 2; make the shapes agree"),
         ({"weights": W, "kinds": [1, 2, 3]},
          "Layer(kinds=<uint8 array of 3>): the shape is declared (2); pass an array of it"),

@@ -71,7 +71,7 @@ def test_a_compiler_with_an_open_quote_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CC", command)
     with pytest.raises(CompileError) as caught:
         toolchain.compiler()
-    assert str(caught.value) == f"CC={command!r} is not a command (No closing quotation); mend it or unset it"
+    assert str(caught.value) == f"CC={command!r} is not a command (No closing quotation); fix it or unset it"
 
 
 def test_one_compilation_serves_process_and_cache(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_the_key_is_of_the_program_and_not_of_where_it_stands() -> None:
 
 def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "/nonexistent/cc")
-    with pytest.raises(build.NoCompiler, match=r"there is no C compiler .* `gaslab compile`"):
+    with pytest.raises(build.NoCompiler, match=r"no C compiler was found .* `gaslab compile`"):
         build.load(TEXT, Comm())
 
 

@@ -89,7 +89,7 @@ def others_link(path: Path) -> str:
     folder.parent.chmod(0o1777)
     folder.symlink_to("elsewhere")
     os.chown(folder, SOMEBODY, -1, follow_symlinks=False)
-    return f"{folder} is a link of user {SOMEBODY}"
+    return f"{folder} is a link owned by user {SOMEBODY}"
 
 
 DOORS = [open_file, group_file, open_folder, sticky_folder, group_folder, open_parent]

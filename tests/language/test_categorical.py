@@ -142,7 +142,7 @@ def test_weights_that_cannot_be_drawn_by_name_the_vertex(what: str, hosts: Hosts
 
 
 def test_outside_of_a_method_there_are_no_weights() -> None:
-    with pytest.raises(gl.UsageError, match=r"gl.categorical draws in the methods of a program"):
+    with pytest.raises(gl.UsageError, match=r"gl.categorical draws only in the methods of a program"):
         gl.categorical([1.0, 2.0])
 
 

@@ -70,8 +70,8 @@ def test_what_is_refused_by_name(graph: gl.Graph) -> None:
         with pytest.raises(gl.UsageError, match=f"^{re.escape(text)}$"):
             gl.run(Heard(), graph, engine=engine, max_iterations=None if name == "async" else 2)
     text = (
-        "start= has messages, and those of Heard are lists, which only its methods send; give the ids alone, "
-        "and let apply do in superstep 0 what the messages say"
+        "start= has messages, but those of Heard are lists, which only its methods send; give only the "
+        "ids, and let apply do the messages' work in superstep 0"
     )
     with pytest.raises(gl.UsageError, match=f"^{re.escape(text)}$"):
         gl.run(Heard(), graph, start={"a": ["b"]}, max_iterations=2)
@@ -147,4 +147,4 @@ def test_vectors_of_ids_of_two_sides() -> None:
 def test_explain_says_what_travels() -> None:
     lines = str(gl.explain(Heard))
     assert "messages" in lines
-    assert "each by itself" in lines
+    assert "one by one" in lines

@@ -212,13 +212,13 @@ def test_starts_that_cannot_be_say_what_is_needed() -> None:
         gl.UsageError, match=r"gl.normal\(scale=-1.0\): a finite number of at least 0 is need"
     ):
         gl.normal(-1.0)
-    with pytest.raises(gl.UsageError, match=r"from -1e\+308 to 1e\+308 is no finite number wide"):
+    with pytest.raises(gl.UsageError, match=r"from -1e\+308 to 1e\+308 has no finite width"):
         gl.uniform(-1e308, 1e308).values({})
     with pytest.raises(gl.UsageError, match=r"gl.gamma\(shape=-0.5\): a finite number of at least 0 is need"):
         gl.gamma(-0.5)
     with pytest.raises(gl.UsageError, match=r"gl.poisson\(mean=1e\+16\): a finite .* at most 2\*\*52"):
         gl.poisson(1e16)
-    with pytest.raises(gl.UsageError, match=r"gl.dirichlet draws in the methods of a program"):
+    with pytest.raises(gl.UsageError, match=r"gl.dirichlet draws only in the methods of a program"):
         gl.dirichlet([1.0, 2.0])
     assert repr(gl.gamma("shape")) == "gl.gamma('shape', 1.0)"
 
@@ -266,7 +266,7 @@ class Range(Waits):
 
 
 def test_a_range_that_is_too_wide_is_refused() -> None:
-    with pytest.raises(gl.ProgramError, match=r"gl.uniform from -1e\+308 to 1e\+308 is no finite number"):
+    with pytest.raises(gl.ProgramError, match=r"gl.uniform from -1e\+308 to 1e\+308 has no finite width"):
         gl.run(Range(), gl.Graph.from_edges([0], [1]), max_iterations=1)
 
 

@@ -242,23 +242,23 @@ def test_faults_name_the_vertex_and_the_line(line: str, message: str, engine: st
         assert message in str(caught.value)
 
 
-WORDS = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(x)"
+WORDS = "a list is only read through x[i], len(x), y in x, for y in x, gl.mode(x)"
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("bag = v.bag", "a list has no local; read the field or the total itself"),
+        ("bag = v.bag", "a local cannot hold a list; read the field or the total itself"),
         ("v.x = v.bag", "v.x is int but this is a list of ints"),
         ("v.bag.clear()", f"a list has no 'clear'; {WORDS}"),
         ("v.x = v.bag + 1", f"this is a list of ints; {WORDS}"),
         ("v.x = abs(v.bag)", f"this is a list of ints; {WORDS}"),
         ("v.x = 1 if v.bag == total else 0", f"this is a list of ints; {WORDS}"),
-        ("v.x = v.bag[0:2]", "a list is not cut; write for i in range(...) and x[i]"),
+        ("v.x = v.bag[0:2]", "a list cannot be sliced; write for i in range(...) and x[i]"),
         ("v.bag[0] = 3", "a list is assigned as a whole; gather it again"),
         ("v.bag = [1, 2]", "gather one into a field of type gl.List[...]"),
         ("v.near = total", "v.near is a sorted set of vertex ids but this is a list of ints"),
-        ("v.bag, v.x = total, 1", "a list has no local; read the field or the total itself"),
+        ("v.bag, v.x = total, 1", "a local cannot hold a list; read the field or the total itself"),
         ("v.x = gl.common(v.bag, total)", "gl.common takes sorted sets but this is a list of ints"),
         ("v.x = gl.mode(3)", "gl.mode takes a list but this is int"),
         ("v.x = gl.mex(v.near)", "gl.mex takes a list of ints but this is a sorted set of vertex ids"),

@@ -204,11 +204,11 @@ def test_paths_that_lead_nowhere(tmp_path: Any, line: str, message: str) -> None
 
 METHODS = [
     ("    def start(self, v: Vertex) -> bool:\n        return v.far > 0\n    def scatter(self, v: Vertex, "
-     "e: gl.Edge, nbr: Vertex) -> None:\n        nbr.signal()\n", "v.far is looked up for apply alone"),
+     "e: gl.Edge, nbr: Vertex) -> None:\n        nbr.signal()\n", "v.far is looked up only for apply"),
     ("    def scatter(self, v: Vertex, e: gl.Edge, nbr: Vertex) -> None:\n        if nbr.far > 1:\n"
-     "            nbr.signal()\n", "nbr.far is looked up for apply alone; copy it into a field there"),
+     "            nbr.signal()\n", "nbr.far is looked up only for apply; copy it into a field there"),
     ("    @gl.aggregator\n    def most(self, v: Vertex) -> gl.Max[int]:\n        return v.far\n",
-     "v.far is looked up for apply alone"),
+     "v.far is looked up only for apply"),
     ("    def init(self, v: Vertex) -> None:\n        v.far = 3\n",
      "v.far is looked up; write to a field of your own"),
 ]  # fmt: skip

@@ -124,13 +124,13 @@ def test_the_reference_engine_tries_the_order() -> None:
     with pytest.raises(gl.ProgramError) as caught:
         gl.run(First(), star(), max_iterations=1, engine="reference")
     assert str(caught.value) == (
-        "merge must not mind the order, but of Accumulator(n=3) and Accumulator(n=2) it makes "
-        "Accumulator(n=3), the other way round Accumulator(n=2)"
+        "merge must not depend on the order, but makes Accumulator(n=3) of Accumulator(n=3) "
+        "and Accumulator(n=2), and Accumulator(n=2) the other way round"
     )
     with pytest.raises(gl.ProgramError) as caught:
         gl.run(Shifted(), star(), max_iterations=1, engine="reference")
     assert str(caught.value) == (
-        "merge must leave Accumulator(n=1) as it is beside an accumulator of nothing, but makes "
+        "merge with an empty accumulator must return Accumulator(n=1) unchanged, but makes "
         "Accumulator(n=2)"
     )
 

@@ -218,7 +218,7 @@ def test_a_file_that_changed_since_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ProgramError) as caught:
         parse(module.P)
     assert (
-        str(caught.value) == f"{file}:10: P.apply is no longer at this line; load the changed file again"
+        str(caught.value) == f"{file}:10: P.apply is no longer at this line; reload the changed file"
     )
 
 

@@ -187,7 +187,7 @@ def test_the_wrong_launcher_is_an_error_that_names_the_fix(plain: pytest.MonkeyP
     assert str(caught.value) == (
         "Hydra (MPICH) started 4 processes, but each sees an MPI world of 1: this mpiexec and the MPI "
         "that mpi4py loads are not the same; start with the mpiexec of that MPI (`gaslab doctor` names it), "
-        "or say --allow-singleton (GASLAB_ALLOW_SINGLETON=1) to run 4 separate copies"
+        "or pass --allow-singleton (GASLAB_ALLOW_SINGLETON=1) to run 4 separate copies"
     )
     plain.setenv(launch.ALLOW_SINGLETON, "1")
     launch.check_world(1)

@@ -92,7 +92,7 @@ def _method(tree: Tree, function: Function, name: str, more: str = "", row: str 
 
 
 def _gather(tree: Tree, function: Function) -> list[str]:
-    """Return gather, and where fields are kept in the order of the out-edges again for these."""
+    """Return gather, and again for the out-edges if fields are kept in their order."""
     more = phases.more_of_edge(tree, "gather")
     if tree.gather is not None and tree.gather.collects and not isinstance(tree.gather, KeyedCombiner):
         more += f", {STORAGE[tree.gather.storage][1]} *place"
@@ -142,7 +142,7 @@ def _methods(tree: Tree) -> list[str]:
 
 
 def _scatter(tree: Tree, function: Function) -> list[str]:
-    """Return scatter twice: pushed, ``v`` being near, and (unless it writes edges) pulled, ``nbr`` near."""
+    """Return scatter twice: pushed, ``v`` near, and (unless it writes edges) pulled, ``nbr`` near."""
     message = tree.message
     push = "gl_signal(w, {at});"
     deliver = concurrent = ""

@@ -31,13 +31,13 @@ def add_part(body: Body, s: t.AddPart) -> None:
 
 
 def _counts(s: t.AddPart, combiner: t.Combiner) -> bool:
-    """Return whether edges are counted in 32 bits or more: a vertex has fewer than 2**31 on a rank."""
+    """Return whether it counts edges in at least 32 bits: a vertex has fewer than 2**31 on a rank."""
     one = isinstance(s.value, t.Const) and s.value.value == 1
     return one and combiner.op == "sum" and combiner.storage in ("int32", "uint32", "int64", "uint64")
 
 
 def add_live(body: Body, s: t.AddLive) -> None:
-    """Write an addition to the totals of the block, which the aggregates of the context are in visit."""
+    """Write an addition to the block's totals: in visit, the aggregates of the context."""
     place, value = s.target, expr(body, s.value)
     if isinstance(place, t.Aggregate):
         body.put(f"((gl_scalar *)c->aggregate)[{body.tree.slot(place.index)}].i += {value};")

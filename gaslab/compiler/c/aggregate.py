@@ -1,4 +1,4 @@
-"""Aggregators with a sweep of their own as C text: over edges, or in every n-th superstep."""
+"""Aggregators with their own sweep as C text: over edges, or in every n-th superstep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gaslab.compiler.tree import OWN, RecordCombiner, Tree
 def method(tree: Tree, k: int) -> str:
     """Return the function of aggregator *k*; over edges ``n`` is the target, ``x`` the source.
 
-    One with parts adds to ``t``, the aggregates of its block.
+    An aggregator with parts adds to ``t``, the aggregates of its block.
     """
     a = tree.aggregators[k]
     has_parts = isinstance(a.combiner, RecordCombiner)

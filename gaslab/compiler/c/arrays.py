@@ -19,7 +19,7 @@ def shared_name(method: str, local: str) -> str:
 
 
 def shared_vector(method: str, local: str, kind: t.Array, constant: bool = True) -> str:
-    """Return the statement by which a method comes to such a vector under the name of its local."""
+    """Return the statement that gives a method such a vector under its local's name."""
     return f"{'const ' * constant}{C_TYPE[kind.element]} *l_{local} = n->{shared_name(method, local)};"
 
 
@@ -34,7 +34,7 @@ def parameter(local: t.Local) -> str:
 
 
 def in_double(precision: str, named: list[tuple[str, int]], call: str) -> str:
-    """Return the statement *call* on arrays, named with their lengths, of doubles whatever the precision."""
+    """Return the statement *call* on arrays (with their lengths) as doubles, whatever the precision."""
     names = [name for name, _ in named]
     if precision == "float64":
         return call.format(*names)
@@ -47,7 +47,7 @@ def in_double(precision: str, named: list[tuple[str, int]], call: str) -> str:
 
 
 def head(function: t.Function, name: str, first: str = "gl_context *c") -> str:
-    """Return the head of a function whose parameters are the tree's; an array is returned in ``result``."""
+    """Return the head of a function with the tree's parameters; an array is returned in ``result``."""
     parameters = "".join(f", {parameter(p)}" for p in function.parameters)
     if isinstance(function.returns, t.Array):
         return f"GL_INLINE void {name}({first}{parameters}, {C_TYPE[function.returns.element]} *result)"
@@ -68,7 +68,7 @@ def row(field: t.Variable, place: str, index: str) -> str:
 
 
 HELPERS = {
-    # In pieces of a register: for a few lines gcc's own `rep stos` takes longer to begin than to store.
+    # In pieces of a register: for a few lines, gcc's `rep stos` takes longer to start than to store.
     "gl_zero": """\
 GL_INLINE void gl_zero(void *at, const int64_t size) {
     if (size > 1024) { __builtin_memset(at, 0, (uint64_t)size); return; }

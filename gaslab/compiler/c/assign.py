@@ -30,7 +30,7 @@ def assign(body: Body, s: t.Assign) -> None:
         raise unknown_node("emit", target)
     else:
         storage = body.tree.vertex_fields[target.index].storage
-        if body.function.name == "visit":  # both ends are in memory: they may be one vertex
+        if body.function.name == "visit":  # both ends are in memory: they may be the same vertex
             place = place_of(body, target.role, field_name(body.tree, target.index))
             body.put(f"*({t.STORAGE[storage][1]} *)&{place} = {stored(body, storage, s, value)};")
             return
@@ -55,11 +55,11 @@ def append(body: Body, s: t.Append) -> None:
 
 
 def drawn_value(s: t.If) -> t.Assign | None:
-    """Return ``if gl.uniform() * old < new: e.field = value`` as an assignment of the one or the other value.
+    """Return ``if gl.uniform() * old < new: e.field = value`` as an assignment of either value.
 
-    So a sampler accepts a proposal, which the processor cannot predict. Two kinds of tests keep their branch:
-    a draw that is compared with constants alone mostly has one outcome, and more than one comparison may say
-    which end writes the edge.
+    This is how a sampler accepts a proposal, which the processor cannot predict. Two kinds of tests keep
+    their branch: a draw compared only with constants mostly has the same outcome, and a second comparison may
+    say which end writes the edge.
     """
     inner = s.body[0] if len(s.body) == 1 and not s.otherwise else None
     if not isinstance(inner, t.Assign) or not isinstance(inner.target, t.EdgeField):
@@ -76,7 +76,7 @@ def drawn_value(s: t.If) -> t.Assign | None:
 
 
 def stored(body: Body, storage: str, s: t.Assign, value: str) -> str:
-    """Return what is stored of *value*, the C text of what is assigned; it may fault where it may not fit."""
+    """Return *value* (C text) narrowed for storage; a value that may not fit may fault."""
     known = ranges.of(s.value, body.intervals) if is_bounded(storage) else None
     low, high = t.INTEGER_RANGE.get(storage, (0, 0))
     if is_bounded(storage) and (
@@ -87,7 +87,7 @@ def stored(body: Body, storage: str, s: t.Assign, value: str) -> str:
 
 
 def fits(tree: t.Tree, x: t.Expr, storage: str) -> bool:
-    """Return whether *x* is read from a place that holds no number that *storage* does not."""
+    """Return whether *x* is read from a place whose numbers all fit *storage*."""
     place = x.array if isinstance(x, t.Element) else x
     if not isinstance(place, t.VertexField | t.EdgeField | t.PartOf | t.Shared):
         return False
@@ -110,7 +110,7 @@ def assign_element(body: Body, target: t.Element, s: t.Assign) -> None:
 
 
 def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:
-    """Write a store by ``init``, skipped where the run has initial values, but for its draws."""
+    """Write a store by ``init``; if the run has initial values, only its draws remain."""
     body.put(f"if (c->initial_fields >> {field} & 1) {{")
     for value in values:
         body.put(f"    (void){value};")

@@ -17,10 +17,9 @@ from gaslab.compiler.tree.uses import marked_field
 class Body:
     """One function of a tree on its way into C text; `statements` writes its lines.
 
-    *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement
-    for a signal and *deliver* the one before it, where a message travels, with
-    ``{at}`` and ``{message}`` in them.
-    *row* is ``"out"`` where ``q`` is the edge's place among its source's (see `by_source`).
+    *near* is the role (``"v"`` or ``"nbr"``) whose values are in ``n``; *signal* is the C statement for a
+    signal and *deliver*, for messages, the one before it, with ``{at}`` and ``{message}`` in them. *row* is
+    ``"out"`` if ``q`` is the edge's place among its source's edges (see `by_source`).
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class Body:
         self.divided = tree.near_vectors(function.name) if edges else None
         visits = function.name == "visit"
         self.derived = derived.vectors(tree) if visits else {}
-        self.fetched = prefetch_drawn(tree) if visits else {}  # in a draw by so many weights
+        self.fetched = prefetch_drawn(tree) if visits else {}  # in a draw by this many weights
 
     def put(self, line: str) -> None:
         """Write a line."""

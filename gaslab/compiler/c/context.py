@@ -17,8 +17,8 @@ SCALARS = {"num_local": "int64_t", "num_vertices": "int64_t", "num_edges": "int6
 def context(tree: Tree) -> str:
     """Return ``gl_context``, ``gl_vertex`` (the near vertex's values) and ``gl_bind``.
 
-    `gl_bind` copies the view's members, so that stores through byte pointers (which may alias anything in C)
-    do not make the compiler load them again; an unused member costs nothing.
+    `gl_bind` copies the view's members, because stores through byte pointers (which may alias anything in C)
+    would make the compiler reload them; an unused member costs nothing.
     """
     members: list[tuple[str, str, str]] = []  # C type, name, source
     for name in names.ATTRIBUTES:
@@ -50,7 +50,7 @@ def context(tree: Tree) -> str:
     members += [(f"{kind} ", name, f"w->{name}") for name, kind in SCALARS.items()]
     if tree.uses_phase_step:
         members.append(("int64_t ", "phase_step", f"w->superstep - w->param[{len(tree.params)}].i"))
-    for row in ("in", "out"):  # of the rows here, read once: how far to prefetch is a question at each vertex
+    for row in ("in", "out"):  # of the rows here, read once: each vertex asks how far to prefetch
         edges = f"w->{row}_begin ? w->{row}_begin[w->num_local] : 0"
         members.append(("int64_t ", f"{row}_edges", edges))
     for k, p in enumerate(tree.params):

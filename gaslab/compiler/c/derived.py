@@ -1,10 +1,10 @@
-"""Vectors that visit derives from aggregates, kept rather than computed again at every edge.
+"""Vectors that visit derives from aggregates, kept instead of recomputed at every edge.
 
-In ``gl.categorical(... * (1.0 / (self.tokens.counts + rest)))`` what is made of a live total alone changes
-only where visit adds to it. `gl_visit` computes it once for its block, and each addition computes one element
-anew, by the same expression: so the bits are those of the program as it is written, without a division for
-each topic and token. Other aggregates do not change in a sweep, nor does what is made of them: in single
-precision even an element as it is, which lies in double.
+In ``gl.categorical(... * (1.0 / (self.tokens.counts + rest)))`` an expression of live totals alone changes
+only where visit adds to them. `gl_visit` computes it once for its block, and each addition recomputes one
+element by the same expression: the bits are those of the program as written, without a division for each
+topic and token. Other aggregates do not change during a sweep, so expressions of them are kept too: in single
+precision even a plain element, which is stored in double.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _INNER = (t.Unary, t.Binary, t.Cast)
 class Derived:
     """A vector: *value*, without locals, at ``counter``; *sources* are the aggregates that it reads.
 
-    Those of them that are live are added to while it is kept.
+    Additions to the live ones update it.
     """
 
     counter: str
@@ -35,7 +35,7 @@ class Derived:
 
 
 def vectors(tree: t.Tree) -> dict[t.Expr, Derived]:
-    """Return the derived vectors of visit, by the expression of an element; in the order of the program."""
+    """Return the derived vectors of visit, by the expression of an element, in program order."""
     if "visit" not in tree.functions:
         return {}
     body, found = tree.functions["visit"].body, dict[t.Expr, Derived]()
@@ -65,7 +65,7 @@ def _collect(tree: t.Tree, x: Any, loop: Any, known: dict[str, t.Expr], found: d
 
 
 def _sources(tree: t.Tree, x: Any, counter: str, known: dict[str, t.Expr]) -> list[t.PartOf] | None:
-    """Return the aggregates of which *x* reads the element at *counter*; None if it reads more."""
+    """Return the aggregates whose element at *counter* *x* reads; None if it reads anything else."""
     if isinstance(x, t.Element):
         part = x.array
         if isinstance(part, t.PartOf) and _of_aggregate(part) and x.index == t.Local(counter, "int"):
@@ -82,7 +82,7 @@ def _sources(tree: t.Tree, x: Any, counter: str, known: dict[str, t.Expr]) -> li
 
 
 def _constants(tree: t.Tree, body: tuple[t.Stmt, ...]) -> dict[str, t.Expr]:
-    """Return the locals of one assignment whose value is the same in every call of visit."""
+    """Return the locals assigned once whose value is the same in every call of visit."""
     assigned = Counter(s.target.name for s in t.nodes(body) if _sets_local(s))
     assigned += Counter(x.target.name for x in t.nodes(body) if isinstance(x, t.ForRange))
     known: dict[str, t.Expr] = {}
@@ -115,7 +115,7 @@ def _is_constant(tree: t.Tree, x: Any) -> bool:
 
 
 def _lies_so(tree: t.Tree, x: Any) -> bool:
-    """Return whether *x* is in memory already, in the precision of the class."""
+    """Return whether *x* is already in memory, in the class's precision."""
     return isinstance(x, t.Element) and tree.storage_of(x.array) == tree.precision
 
 

@@ -1,11 +1,11 @@
-"""Draws by weights and by other distributions than the uniform one, as C text."""
+"""Draws by weights and from non-uniform distributions, as C text."""
 
 from __future__ import annotations
 
 from gaslab.compiler import tree as t
 from gaslab.compiler.c import arrays
 
-# kind -> its draw; each {k} is an argument, which gl_parameter has looked at, up to the number in MOST
+# kind -> its draw; each {k} is an argument, checked by gl_parameter against the number in MOST
 TEXTS = {
     "normal": "((gl_real)({0} * gl_as_normal(gl_next_words(c))))",
     "exponential": "((gl_real)({0} * gl_exponential(c)))",
@@ -21,7 +21,8 @@ GL_INLINE double gl_parameter(gl_context *c, double x, double most, int64_t site
     return x;
 }
 """,
-    # `x` has the parameters, and then a point; in logarithms, as all draws of small parameters may be near 0.
+    # `x` holds the parameters, then the point; in logarithms, since small parameters may give only draws near
+    # 0.
     "gl_dirichlet": """\
 static __attribute__((noinline)) void gl_dirichlet(gl_context *c, double *x, const int64_t n, int64_t site) {
     double most = -__builtin_inf(), sum = 0;
@@ -129,9 +130,9 @@ def dirichlet(s: t.Dirichlet, precision: str) -> str:
 
 
 def categorical(x: t.Categorical, weight: str, fetch: str) -> str:
-    """Return the draw as a statement expression; *weight* is that of element ``l_<counter>``.
+    """Return the draw as a statement expression; *weight* is the weight of element ``l_<counter>``.
 
-    *fetch* has statements for each `row` of weights.
+    *fetch* holds statements for each `row` of weights.
     """
     rows, tail = divmod(x.count, t.SUMS)
     room = rows + (tail > 0)
@@ -147,7 +148,7 @@ def categorical(x: t.Categorical, weight: str, fetch: str) -> str:
         if stored := tail // 4 * 4:
             text += "GL_ROW gl_real some[GL_SUMS] = {0}; "
             text += f"for (int64_t k = 0; k < {stored}; k++) {each} gl_load_last(last, some); "
-        if stored < tail:  # so few that no store is as wide as a load: they stay in registers
+        if stored < tail:  # too few for stores as wide as the loads: they stay in registers
             text += "gl_sums more[GL_SUM_PARTS] = {0}; "
             for k in range(stored, tail):
                 text += f"{{ const int64_t l_{x.counter} = GL_SUMS * row + {k}; GL_MORE({k}) = {weight}; }} "

@@ -115,7 +115,7 @@ def index(body: Body, x: t.Index) -> str:
 
 
 def argument(body: Body, x: t.Expr) -> str:
-    """Return what a helper takes for *x*, of an array where it lies."""
+    """Return a helper's argument for *x*; for an array, its address."""
     if isinstance(x, t.VertexField | t.EdgeField | t.PartOf) and isinstance(x.type, t.Array):
         return array_at(body, x)
     return expr(body, x)
@@ -140,7 +140,7 @@ def part_place(body: Body, x: t.PartOf) -> str:
 
 
 def reduction(body: Body, x: t.Reduce) -> str:
-    """Return a reduction as a statement expression; its names are its own at every depth."""
+    """Return a reduction as a statement expression; its names are unique at every depth."""
     body.reductions += 1
     depth, i = body.reductions, f"l_{x.counter}"
     value = expr(body, x.value)
@@ -153,7 +153,7 @@ def reduction(body: Body, x: t.Reduce) -> str:
         rest = ""
         if whole < x.count:
             rest = f"{loop.format(first=whole)} {total}[0] += {value}; "
-        if body.tree.precision == "float32":  # said in vectors: gcc 12 has a slow way of its own with AVX-512
+        if body.tree.precision == "float32":  # explicit vectors: gcc 12 vectorises this badly for AVX-512
             part, lanes = f"part{depth}", f"lanes{depth}"
             return (
                 f"({{ gl_reals {lanes}[{ways} / GL_REALS] = {{{{0}}}}; "
@@ -166,7 +166,7 @@ def reduction(body: Body, x: t.Reduce) -> str:
             )
         return (
             f"({{ gl_real {total}[{ways}] = {{0}}; for (int64_t {q} = 0; {q} < {whole}; {q} += {ways}) "
-            f'_Pragma("GCC unroll {ways}") '  # so that they lie in registers, side by side
+            f'_Pragma("GCC unroll {ways}") '  # so that they stay in registers, side by side
             f"for (int64_t {i} = {q}; {i} < {q} + {ways}; {i}++) {total}[{i} - {q}] += {value}; {rest}"
             f"{sums}; }})"
         )
@@ -181,7 +181,7 @@ def reduction(body: Body, x: t.Reduce) -> str:
     floats, y = t.element_of(x.value.type) == "float", f"y{depth}"
     if x.op in ("min", "max"):
         both = f"gl_{x.op}_{'f' if floats else 'i'}({total}, {y})"
-        # That an element is nan is noted beside the chain of comparisons, which it would lengthen.
+        # nan is noted beside the chain of comparisons, which it would lengthen.
         nan, seen, found = "", "", total
         if floats:
             nan, seen = f"_Bool nan{depth} = {total} != {total}; ", f"nan{depth} |= {y} != {y}; "
@@ -210,11 +210,11 @@ def added(sums: list[str]) -> str:
     return " + ".join(sums)
 
 
-LAST = 32  # elements of a search that are compared all at once
+LAST = 32  # elements of a search that are compared at once
 
 
 def search(body: Body, x: t.Search) -> str:
-    """Return a binary search without branches, whose last elements are compared all at once."""
+    """Return a binary search without branches; its last elements are compared at once."""
     assert isinstance(x.array.type, t.Array)
     storage = body.tree.storage_of(x.array)
     c_type, kind = t.STORAGE[storage][1], names.C_TYPE[t.element_of(x.value.type)]
@@ -252,7 +252,7 @@ def array_at(body: Body, place: t.VertexField | t.EdgeField | t.Local | t.PartOf
 
 
 def place_of(body: Body, role: str, name: str) -> str:
-    """Return the C place of a vertex's value: ``n``, or an array for the far end, and for both in visit."""
+    """Return the C place of a vertex's value: ``n``, or an array for the far end (in visit, for both)."""
     if role == body.near:
         return f"n->{name}"
     return f"c->{name}[v]" if body.function.name == "visit" and role == "v" else f"c->{name}[x]"
@@ -273,7 +273,7 @@ def binary(body: Body, x: t.Binary) -> str:
 
 
 def power(x: t.Binary, left: str, right: str) -> str:
-    """Small constant powers are products (squared and multiplied, in one order everywhere)."""
+    """Small constant powers are products (squared and multiplied, in the same order everywhere)."""
     exponent = x.right.value if isinstance(x.right, t.Const) else None
     if x.type == "float" and exponent != 2:
         return f"((gl_real)__builtin_pow({left}, {right}))"
@@ -299,7 +299,7 @@ def cast(body: Body, x: t.Cast) -> str:
 
 
 def call(body: Body, x: t.Call) -> str:
-    """Return a call; math functions compute in double, whose result is rounded to the precision."""
+    """Return a call; math functions compute in double and round to the precision."""
     arguments = [expr(body, a) for a in x.arguments]
     name = x.function.removeprefix("math.")
     suffix = "f" if body.tree.precision == "float32" else ""

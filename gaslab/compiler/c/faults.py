@@ -1,16 +1,16 @@
-"""Faults as C text: where a method cannot go on, its range function is left at once.
+"""Faults as C text: a method that cannot go on leaves its range function at once.
 
-The usual path pays a test that is never taken, and nothing behind it: no value has to be made up for a method
-that runs on, and no loop looks whether one did. (To go on with a harmless value and to look after each vertex
-costs the loops of benchmarks/twins up to a third.)
+The usual path pays only for a branch never taken: no method runs on with a made-up value, and no loop checks
+whether one did. (Running on with a harmless value and checking after each vertex costs the loops of
+benchmarks/twins up to a third.)
 """
 
 from __future__ import annotations
 
 PARAMETERS = "const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out"
 
-# What is in the function that setjmp returns to a second time is kept out of registers: the loops have one of
-# their own.
+# setjmp returns twice, which keeps its function's variables out of registers: the loops have their own
+# function.
 RANGES = f"""\
 #include <setjmp.h>
 typedef struct {{ jmp_buf place; gl_fault *fault; }} gl_exit;
@@ -27,7 +27,7 @@ typedef struct {{ jmp_buf place; gl_fault *fault; }} gl_exit;
     static __attribute__((noinline)) void name##_block({PARAMETERS}, gl_exit *at_fault)
 """
 
-# A call, not inlined: gcc 12 loses the alignment of the stack in functions that call nothing.
+# A call, not inlined: gcc 12 loses the stack's alignment in functions without calls.
 RAISE = """\
 static __attribute__((noinline, cold, noreturn)) void gl_leave(
     gl_exit *at_fault, int64_t code, int64_t vertex, int64_t site)

@@ -29,7 +29,7 @@ UNROLL = '        _Pragma("GCC unroll 4")\n'
 def gather_row(tree: Tree) -> str:
     """Return ``gl_gather_row``: the accumulator of one vertex, the same bits wherever it is called.
 
-    Floats go to four accumulators in turn, for one is bound by the latency of its additions.
+    Floats go to four accumulators in turn, since one would be bound by the latency of its additions.
     """
     combiner = tree.gather
     assert combiner is not None
@@ -110,9 +110,9 @@ def gather_row(tree: Tree) -> str:
 
 
 def _counts(tree: Tree) -> bool:
-    """Return whether gather does little for an edge but to reach an element in memory.
+    """Return whether gather does little per edge but reach an element in memory: then its loop is unrolled.
 
-    Its loop is unrolled. With parts in registers that costs a tenth (benchmarks/gathered_counts.py).
+    With parts in registers that costs a tenth (benchmarks/gathered_counts.py).
     """
     assert isinstance(tree.gather, RecordCombiner)
     return is_light(tree) and all(part.shape for part in tree.gather.parts)

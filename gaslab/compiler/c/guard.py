@@ -1,7 +1,7 @@
-"""Tests in scatter that read one end of the edge alone: evaluated once per vertex, before its edges.
+"""Tests in scatter that read only one end of the edge: evaluated once per vertex, before its edges.
 
-``if nbr.level < 0: nbr.signal()`` does nothing for a target that has a level, so a pull skips this target
-and all its edges; ``if v.left and …`` does the same for a source that pushes.
+``if nbr.level < 0: nbr.signal()`` does nothing for a target that has a level, so a pull skips that target and
+all its edges; ``if v.left and …`` does the same for a source that pushes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _INNER = (t.Unary, t.Binary, t.Compare, t.Logical, t.Conditional, t.Cast, t.Call
 
 
 def guard(tree: t.Tree, role: str) -> tuple[t.Expr, ...]:
-    """Return tests of the vertex *role* (``"v"`` or ``"nbr"``) alone without which scatter does nothing.
+    """Return the tests of the vertex *role* (``"v"`` or ``"nbr"``) alone that scatter must pass to act.
 
-    They may be evaluated once and early: neither they nor the tests before them can fail.
+    They may be evaluated once and early: neither they nor earlier tests can fault.
     """
     body = tree.functions["scatter"].body
     if len(body) != 1 or not isinstance(body[0], t.If) or body[0].otherwise:

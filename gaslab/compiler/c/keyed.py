@@ -1,11 +1,11 @@
-"""Totals by key as C text: a vertex's keys and their sums, which each edge adds to.
+"""Totals by key as C text: a vertex's keys and their sums, to which each edge adds.
 
-Keys and sums lie in two arrays, in the order in which the keys came, and an index finds a key's place in
-them, by hashing to twice as many entries as the vertex has edges. (An index with an entry for each vertex of
-the graph needs no hashing, and is no quicker: its entries are out of the first cache. Nor is it quicker to
-look for few keys one by one; to let the index grow with the keys, to keep a key beside its place in it, or
-to add a key without a branch gains at some vertices what it costs at others.) Keys are sorted where a loop of
-apply needs their order, and then found by halving.
+Keys and sums are two arrays in order of arrival; an index finds a key's place in them by hashing to twice as
+many entries as the vertex has edges. (An index with an entry for each vertex of the graph needs no hashing,
+but is no faster: its entries miss the first cache. A linear search for few keys is no faster either; growing
+the index with the keys, keeping a key beside its place in it, or adding a key without a branch gains at some
+vertices what it costs at others.) Keys are sorted if a loop of apply needs their order, and then found by
+binary search.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ GL_INLINE void gl_add_by_key(gl_context *c, gl_total *t, gl_key key, gl_sum valu
     t->values[p] = @ADDED;
 }
 """
-# Many keys are sorted by their digits, each with its place behind it; those far apart by comparing.
+# Many keys are radix sorted, each with its place behind it; keys far apart are sorted by comparison.
 SORT = """\
 static uint64_t *gl_sort_pairs(uint64_t *x, uint64_t *y, int64_t n, uint64_t range) {
     int shift = 32;
@@ -150,7 +150,7 @@ GL_INLINE @EK gl_total_argmax(gl_context *c, const gl_total *t, int64_t site) {
 }
 """,
 }
-# The rows of masters have the sums of several ranks, one behind the other.
+# The rows of masters hold the sums of several ranks, one after the other.
 MERGE = """\
 GL_INLINE void gl_merged_total(gl_context *c, const gl_view *w, int64_t i, gl_total *total) {
     gl_total made, *t = &made;
@@ -167,7 +167,7 @@ GL_INLINE void gl_merged_total(gl_context *c, const gl_view *w, int64_t i, gl_to
 
 
 def helpers(tree: t.Tree) -> str:
-    """Return ``gl_total`` and what is done with it; nothing for a program without totals by key."""
+    """Return ``gl_total`` and its operations; nothing for a program without totals by key."""
     combiner = tree.gather
     if not isinstance(combiner, t.KeyedCombiner):
         return ""
@@ -191,7 +191,7 @@ def helpers(tree: t.Tree) -> str:
 
 
 def _added(storage: str, site: int) -> str:
-    """Return the sum of a key and one more value; one beyond its storage is a fault of gather as a whole."""
+    """Return a key's sum with one more value; overflow is a fault of gather as a whole."""
     if not is_bounded(storage):
         return "before + value"
     low, high = t.INTEGER_RANGE[storage]
@@ -242,7 +242,7 @@ def gather(tree: t.Tree, edges: str, loops: str, head: str, loads: str) -> str:
 
 
 def totals(tree: t.Tree) -> tuple[str, str]:
-    """Return the statements that make ``total`` of a row that several ranks filled, and by gathering here."""
+    """Return the statements that make ``total``: from a row filled by several ranks, or by gathering here."""
     begin = "        gl_total total;\n"
     room = "        const gl_keyed_room *room = c->scratch->list;\n"
     sort = "        gl_sort_total(c, &total);\n" * keys_sorted(tree)

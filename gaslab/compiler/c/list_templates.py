@@ -16,8 +16,8 @@ GL_INLINE gl_list gl_keep(void *room, gl_list x, int64_t size) {
 }
 """
 
-# Of integers (also bool and ids), four and more: each is put where the count of those before it says, by
-# loops that vectorise. The processor cannot predict where an insertion ends.
+# Four or more integers (also bools and ids): each goes where the count of smaller ones says, by loops that
+# vectorise. The processor cannot predict where an insertion ends.
 COUNTED = """\
     if (n >= 4) {
         @T given[16];
@@ -32,8 +32,8 @@ COUNTED = """\
         return;
     }
 """
-# Of one storage type each (@S its name, @T its C type, @E the C type of its values; @AS makes an element of a
-# value, @OF a value of an element); a template stands after those it uses.
+# Each is for one storage type (@S its name, @T its C type, @E the C type of its values; @AS turns a value
+# into an element, @OF an element into a value); a template follows those it uses.
 TEMPLATES = {
     "gl_less": "GL_INLINE _Bool gl_less_@S(@T a, @T b) { return @LESS; }\n",
     "gl_sort_few": """\
@@ -46,7 +46,7 @@ static void gl_sort_few_@S(@T *x, int64_t n) {   /* at most 16 */
     }
 }
 """,
-    # Runs of 16, then merged between x and work; already ascending is seen first.
+    # Runs of 16, then merged between x and work; ascending input is detected first.
     "gl_sort": """\
 static void gl_sort_@S(@T *x, @T *work, int64_t n) {
     int64_t i = 1;
@@ -77,8 +77,8 @@ static void gl_sort_@S(@T *x, @T *work, int64_t n) {
     if (from != x) __builtin_memcpy(x, from, (uint64_t)n * sizeof(@T));
 }
 """,
-    # Of a type with few values: counted, in two tables in turn, for a count that was just written is late to
-    # be read. Each value is written sixteen times, of which the next takes what is too many.
+    # For types with few values: counting, in two tables in turn, since a count just written is slow to read.
+    # Each value is written sixteen times; the next value overwrites the surplus.
     "gl_sort_dense": """\
 static void gl_sort_dense_@S(@T *x, void *work, int64_t n, int64_t least, int64_t values) {
     enum { ONES = 16 };
@@ -100,8 +100,7 @@ static void gl_sort_dense_@S(@T *x, void *work, int64_t n, int64_t least, int64_
     __builtin_memcpy(x, sorted, (uint64_t)n * sizeof *x);
 }
 """,
-    # Of such a type: where values are far apart, they are counted, and found again by the bits of those that
-    # there are.
+    # For the same types with values far apart: counting, and a bitmap of the values present finds them again.
     "gl_sort_narrow": """\
 static void gl_sort_narrow_@S(@T *x, void *work, int64_t n) {
     int64_t i = 1;
@@ -156,8 +155,8 @@ GL_INLINE @E gl_item_@S(gl_context *c, int64_t i, gl_list x, int64_t site) {
     return @OF(((const @T *)x.at)[i]);
 }
 """,
-    # The row of a list that grows has room for a power of two of values, from four on. Where that is not
-    # enough, the list goes on in the thread's own room, behind a head: vertex, length, bytes to the next.
+    # The row of a growing list has room for a power of two of values, at least four. A longer list continues
+    # in the thread's own room, after a head: vertex, length, bytes to the next.
     "gl_capacity": """\
 GL_INLINE int64_t gl_capacity_@S(int64_t n) {
     return n <= 4 ? (n > 0) * 4 : INT64_C(1) << (64 - __builtin_clzll((uint64_t)n - 1));

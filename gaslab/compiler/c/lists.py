@@ -1,9 +1,9 @@
 """Lists and sorted sets as C text: their rows, the operations on them, and the gathers that make them.
 
 The value of a list is a ``gl_list``: its address and its length. The rows of a field have fixed room, so
-nothing here allocates; `scratch` is the running thread's own. A gathered list is in ascending order
-(floats: -0.0 before 0.0, nan last), so that it is the same on any ranks; it stays unsorted where
-no operation on it depends on the order.
+nothing here allocates; `scratch` is the running thread's own. A gathered list is in ascending order (floats:
+-0.0 before 0.0, nan last), so that it is the same on any number of ranks; it stays unsorted if no operation
+on it depends on the order.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def size_of(kind: str) -> int:
 
 
 def load(tree: t.Tree, k: int, vertex: str) -> str:
-    """Return the statement that loads a list field into ``n``, with the place where apply writes it."""
+    """Return the statement that loads a list field into ``n``, with the place to which apply writes it."""
     name, size = field_name(tree, k), size_of(tree.vertex_fields[k].storage)
     return (
         f"n->{name} = gl_row(c->{name}, {vertex}, {size}); "
@@ -77,7 +77,7 @@ def load(tree: t.Tree, k: int, vertex: str) -> str:
 
 
 def store(tree: t.Tree, k: int, into: str) -> str:
-    """Return the statements that store a list field of ``n``, unless it is in its place already."""
+    """Return the statements that store a list field of ``n``, unless it is already in place."""
     if grown(tree, k) is not None:
         storage = t.element_storage(tree.vertex_fields[k].storage)
         return f"gl_put_{storage}(*(const gl_rows *)w->{into}[{k}], v, n->{field_name(tree, k)});"
@@ -89,13 +89,13 @@ def store(tree: t.Tree, k: int, into: str) -> str:
 
 
 def grown(tree: t.Tree, k: int) -> int | None:
-    """Return the number of a field among the lists that grow, None if it is none."""
+    """Return a field's number among the growing lists, None if it is not one."""
     names = [field.name for field in tree.vertex_fields if field.name in tree.growing]
     return names.index(tree.vertex_fields[k].name) if tree.vertex_fields[k].name in names else None
 
 
 def append(tree: t.Tree, k: int, value: str, site: int) -> str:
-    """Return the statement that appends a value, as it is stored, to a list field of ``n``."""
+    """Return the statement that appends a stored value to a list field of ``n``."""
     name, storage = field_name(tree, k), t.element_storage(tree.vertex_fields[k].storage)
     return f"n->{name} = gl_append_{storage}(c, {grown(tree, k)}, n->{name}, {value}, {site});"
 
@@ -192,7 +192,7 @@ def received(tree: t.Tree) -> str:
 
 
 def totals(tree: t.Tree) -> tuple[str, str]:
-    """Return the C expression of a materialised total, and of one gathered here and now."""
+    """Return the C expressions of a materialised total and of one gathered on the spot."""
     assert tree.gather is not None
     size = t.STORAGE[tree.gather.storage][2]
     return (

@@ -11,14 +11,14 @@ from gaslab.errors import unknown
 
 C_TYPE = {"float": "gl_real", "int": "int64_t", "bool": "_Bool", "id": "int64_t"}  # of expressions
 C_TYPE |= {kind: "gl_list" for kind in STORAGE if is_list(kind)}
-WIDE_TYPE = C_TYPE | {"float": "double"}  # of what is added up in float64, whatever the precision
+WIDE_TYPE = C_TYPE | {"float": "double"}  # of sums in float64, whatever the precision
 MEMBER = {"float": "f", "int": "i", "bool": "i", "id": "i"}  # of gl_scalar
 ATTRIBUTES = ("id", "degree", "in_degree", "out_degree")  # in gl_view `id` is called gid
 
 
-@functools.cache  # asked for at every statement
+@functools.cache  # looked up at every statement
 def c_string(text: str) -> str:
-    """Return a C string literal of one line, with escapes for what C would not take as it is."""
+    """Return a C string literal of one line, escaped as C requires."""
     return '"' + "".join(map(_c_character, text.encode("utf-8", "backslashreplace"))) + '"'
 
 
@@ -28,7 +28,7 @@ def _c_character(byte: int) -> str:
 
 
 def mangled(prefix: str, index: int, name: str) -> str:
-    """Return a C name that is unique by its index and readable by its name."""
+    """Return a C name, unique through its index and readable through its name."""
     return f"{prefix}{index}_" + re.sub(r"[^A-Za-z0-9_]", "_", name)
 
 
@@ -57,7 +57,7 @@ def helper_name(tree: Tree, index: int) -> str:
 
 
 def widened(storage: str, expression: str) -> str:
-    """Return the C expression of the value that reading *expression* of this storage type yields."""
+    """Return the C expression of the value read from *expression* of this storage type."""
     if storage in ("float64", "int64", "id") or is_list(storage):
         return expression  # float64 stays: aggregates are added up in it
     if storage == "bool":
@@ -66,12 +66,12 @@ def widened(storage: str, expression: str) -> str:
 
 
 def is_bounded(storage: str) -> bool:
-    """Return whether storing a whole number in this storage type may fault."""
+    """Return whether storing an int in this storage type may fault."""
     return storage in INTEGER_RANGE and storage != "int64"
 
 
 def narrowed(storage: str, expression: str, site: int) -> str:
-    """Return the C expression to store *expression* (of the storage's expression type); it may fault."""
+    """Return the C expression that narrows *expression* (of the storage's expression type); it may fault."""
     if is_bounded(storage):
         lo, hi = INTEGER_RANGE[storage]
         return f"({STORAGE[storage][1]})gl_within(c, {expression}, {lo}, {hi}, {site})"
@@ -106,14 +106,14 @@ def constant(value: float | int | bool, kind: str) -> str:
 
 
 def read(tree: Tree, storage: str, expression: str) -> str:
-    """Return the C expression of a value for an expression: of the program's precision, if it is a float."""
+    """Return a value as an operand in C: floats in the program's precision."""
     if STORAGE[storage][0] != "float":
         return widened(storage, expression)
     return expression if storage == tree.precision else f"((gl_real){expression})"
 
 
 def before(op: str, payload: Combiner, new: tuple[str, str], kept: tuple[str, str]) -> str:
-    """Return the C (and Python) test whether a pair comes before another: by key, then smaller payload."""
+    """Return the C (and Python) test whether one pair comes before another: by key, then smaller payload."""
     sign, both = OPERATIONS[op].keeps, ("&&", "||")
     key, more = new
     smaller = f"{more} < {kept[1]}"

@@ -1,6 +1,6 @@
-"""The vectors that a method over edges computes of its own vertex alone, as C text: once for a vertex.
+"""Vectors that a method over edges computes from its own vertex alone, as C text: once per vertex.
 
-They lie on the stack of the loop over vertices, and ``n`` has their addresses; ``gl_near_METHOD`` fills them
+They are on the stack of the loop over vertices, and ``n`` has their addresses; ``gl_near_METHOD`` fills them
 before the first edge.
 """
 

@@ -1,8 +1,8 @@
 """Sums of outer products of a vector with itself as C text: the vectors of several edges, added at once.
 
-One edge after the other would load and store the whole matrix for each. So the vectors of up to `KEPT` edges
-wait, and are added tile by tile: the tile's elements stay in registers, and each still gets its products in
-the order of the edges, one by one. Its bits are therefore those of the plain loop.
+Adding edge by edge would load and store the whole matrix for each. So the vectors of up to `KEPT` edges wait,
+and are added tile by tile: a tile stays in registers, and each element still gets its products one by one in
+the order of the edges. The bits are therefore those of the plain loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ END = "    gl_end_vectors(kept, t);\n"
 
 
 def waiting(tree: t.Tree) -> tuple[int, ...]:
-    """Return the parts of gather's total whose vectors wait: floats, and nothing else is added to them."""
+    """Return the parts of gather's total whose vectors wait: floats, to which nothing else is added."""
     if not isinstance(tree.gather, t.RecordCombiner):
         return ()
     outer, others = set(), set()
@@ -40,7 +40,7 @@ def _names(tree: t.Tree) -> list[tuple[str, int]]:
 
 
 def struct(tree: t.Tree) -> str:
-    """Return ``gl_vectors``, how it begins and how the last vectors are added; nothing where none wait."""
+    """Return ``gl_vectors``, its start, and the addition of the last vectors; nothing if none wait."""
     if not waiting(tree):
         return ""
     members = begin = end = ""
@@ -89,7 +89,7 @@ def _helpers(real: str, size: int, suffix: str) -> dict[str, str]:
     """Return the helpers for vectors of *real*, of *size* bytes."""
     macro, lanes, outer = f"GL_LANES{suffix.upper()}", f"gl_lanes{suffix}", f"gl_outer{suffix}"
     return {
-        # Lanes of a register: the widest that the CPU level has; which one makes no difference to any bit.
+        # Lanes of the CPU level's widest register; the width changes no bit.
         macro: f"""\
 #if defined __AVX512F__
 #define {macro} {64 // size}
@@ -138,5 +138,5 @@ static __attribute__((noinline)) void gl_add_outer{suffix}(
     }
 
 
-# Those of double have names of their own, for solvers compute in it whatever the precision.
+# Doubles have their own names, since solvers compute in double whatever the precision.
 HELPERS = _helpers("double", 8, "") | _helpers("float", 4, "_single")

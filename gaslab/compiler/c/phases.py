@@ -33,8 +33,8 @@ VERTEX_LOOP = """\
     for (int64_t i = lo; i < hi; i++) {
         const int64_t v = c->vertex = list ? list[i] : i;
 """
-# Where few edges are gathered, the tests of list, skip, directions and aggregates take a fourth of the time
-# of a vertex: a loop of its own has none of them.
+# For vertices with few edges, the tests of list, skip, directions and aggregates take a fourth of the time: a
+# separate loop has none of them.
 OVER = """\
 GL_INLINE void gl_gather_apply_over(
     const gl_view *w, const int32_t *list, int64_t lo, int64_t hi, gl_scalar *out, gl_exit *at_fault,
@@ -57,7 +57,7 @@ def rows(tree: Tree) -> dict[str, str]:
 
 
 def more_of_edge(tree: Tree, name: str) -> str:
-    """Return the parameters for ``e.forward`` and for what draws belong to, where gather or scatter asks."""
+    """Return the parameters for ``e.forward`` and for draws, if gather or scatter uses them."""
     forward = ", const _Bool forward" * ("forward" in tree.reads(name, "e"))
     return forward + ", const int64_t parallel, const _Bool out" * (
         "self.draws" in tree.functions[name].reads
@@ -65,9 +65,9 @@ def more_of_edge(tree: Tree, name: str) -> str:
 
 
 def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p") -> str:
-    """Return the arguments of `more_of_edge` at position *p* of *row*; those of row *forward* leave ``v``.
+    """Return the arguments of `more_of_edge` at position *p* of *row*; edges of row *forward* leave ``v``.
 
-    The row is walked from `begin_row`. All edges to one neighbour stand together, and are left out together.
+    The walk starts with `begin_row`. All edges to one neighbour are adjacent, and are left out together.
     """
     passed = f", {int(row == forward)}" * ("forward" in tree.reads(name, "e"))
     if not draws(tree, name):
@@ -76,7 +76,7 @@ def passed_of_edge(tree: Tree, name: str, row: str, forward: str, p: str = "p") 
 
 
 def begin_row(tree: Tree, name: str) -> str:
-    """Return the statement before the walk of a row whose edges gather or scatter gives draws."""
+    """Return the statement before the walk of a row in which gather or scatter draws."""
     return "gl_begin_row(c);" * draws(tree, name)
 
 
@@ -87,7 +87,7 @@ def draws(tree: Tree, name: str) -> bool:
 def walks(tree: Tree, name: str, row: str, edges: str = "") -> str:
     """Return the C test of whether gather or scatter walks such a row of vertex ``v``.
 
-    *edges* is the name of what has the directions, if that is not the view.
+    *edges* names the directions, if they are not the view's.
     """
     mask = f"{edges or f'w->{name}_edges'} & GL_{row.upper()}"
     return mask + (f" & w->{name}_way[v]" if f"{name}_edges" in tree.functions else "")
@@ -113,7 +113,7 @@ def load(
 ) -> str:  # fmt: skip
     """Return the statements that bring the named values of a vertex into ``n``.
 
-    For an array this is the address of its elements, in the buffer to be written for a field of *writes*.
+    For an array this is the address of its elements; for a field of *writes*, in the buffer to be written.
     """
     lines = []
     for k, field in enumerate(tree.vertex_fields):
@@ -136,9 +136,9 @@ def load(
 
 
 def buffer(tree: Tree, k: int, into: str) -> str:
-    """Return the array of field *k* that is written, that of ``vertex`` or ``vertex_next``.
+    """Return the array that a store to field *k* writes: in ``vertex`` or ``vertex_next``.
 
-    Both have one array of a field without a second buffer, and one name for it is a register less.
+    For a field without a second buffer both have the same array, and a single name saves a register.
     """
     if into == "vertex_next" and tree.double_buffered(tree.vertex_fields[k].name):
         return f"c->{field_name(tree, k)}_next"
@@ -156,7 +156,7 @@ def store(tree: Tree, names: frozenset[str], into: str) -> str:
     )
 
 
-# what runs on masters and sees no edge
+# methods that run on masters and see no edge
 ALONE = ("init", "init_message", "start", "active", "gather_edges", "scatter_edges")
 
 
@@ -212,7 +212,7 @@ def combine(tree: Tree, name: str, combiner: Combiner, target: str) -> str:
 
 
 def totals(tree: Tree) -> str:
-    """Return the registers of the aggregators, and how a vertex, a block's begin and its end use them."""
+    """Return the registers of the aggregators, and their use at a vertex and at a block's begin and end."""
     if not tree.in_apply:
         return ""
     members, begin, add, end = [], [], [], []
@@ -239,8 +239,8 @@ def aggregated(tree: Tree) -> frozenset[str]:
 def with_aggregates(head: str, body: str, tree: Tree) -> str:
     """Return a range function over vertices that also adds to the aggregates, in registers, unless NULL.
 
-    The test of `out` stays in the loop: it is always predicted, and a second loop would make every
-    cold compile a quarter longer.
+    The test of `out` stays in the loop: it is always predicted, and a second loop would make every cold
+    compile a quarter slower.
     """
     if not tree.in_apply:
         return f"\n{head} {{\n{VERTEX_LOOP}{body}    }}\n}}\n"
@@ -264,7 +264,7 @@ def _check_in_apply(tree: Tree) -> str:
 
 
 def near_arguments(tree: Tree, name: str) -> str:
-    """Return the further arguments of an apply that signals."""
+    """Return the extra arguments of an apply that signals."""
     return ", const gl_view *w, const int64_t v" if tree.signals(name) else ""
 
 

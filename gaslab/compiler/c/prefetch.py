@@ -7,15 +7,15 @@ from gaslab.compiler.tree import STORAGE, Array, Categorical, Tree, element_stor
 from gaslab.compiler.tree.uses import by_source
 
 ROW = 8192  # bytes of the longest row that is prefetched as a whole
-BURST = 16  # lines; a draw that goes along a row of as many fetches the next row as it goes
-LINE, LINES = 64, 4  # bytes of a cache line; how many of a vertex's row are prefetched, the rest follow
+BURST = 16  # lines; a draw over a row this long fetches the next row on its way
+LINE, LINES = 64, 4  # bytes of a cache line; lines of a vertex's row that are prefetched, the rest follow
 
 
 def prefetch(tree: Tree, names: frozenset[str], neighbor: str, edges: int = 4, test: str = "") -> str:
     """Return the statements that prefetch the values of the far vertices of the next *edges*.
 
-    Lists are prefetched only of those for which *test*, of a far vertex ``x``, holds. The numbers that it
-    reads have been prefetched before.
+    Lists are prefetched only if *test* holds for the far vertex ``x``; the numbers it reads were prefetched
+    before.
     """
     arrays = [(field_name(tree, k), field) for k, field in enumerate(tree.vertex_fields)]
     far = [(name, field.type.size if isinstance(field.type, Array) else 1, STORAGE[field.storage][2])
@@ -56,7 +56,7 @@ def _lists(tree: Tree, names: frozenset[str]) -> list[tuple[str, int]]:
 
 
 def prefetch_rows(tree: Tree, names: frozenset[str], row: str, neighbor: str) -> tuple[str, str]:
-    """Return what stands before and in a loop of one edge at a time that reads vectors of far vertices."""
+    """Return the statements before and in a loop over single edges that reads vectors of far vertices."""
     if not _row_bytes(tree, names) and not _lists(tree, names):
         return "", ""
     return (
@@ -68,7 +68,7 @@ def prefetch_rows(tree: Tree, names: frozenset[str], row: str, neighbor: str) ->
 def far_end(tree: Tree, names: frozenset[str], row: str, edges: int = 1, collects: str = "") -> str:
     """Return how far along the rows, "in" or "out", the values of far vertices are prefetched.
 
-    A loop takes so many *edges* at a time. *collects* is ``collected_`` or ``keyed_`` for gathers that do.
+    A loop takes *edges* edges at a time. *collects* is ``collected_`` or ``keyed_`` for such gathers.
     """
     if _lists(tree, names):
         return f"gl_prefetch_lists_end(c, c->{row}_edges)"
@@ -78,7 +78,7 @@ def far_end(tree: Tree, names: frozenset[str], row: str, edges: int = 1, collect
 
 
 def _row_bytes(tree: Tree, names: frozenset[str]) -> int:
-    """Return how many bytes are read of a far vertex that has vectors among them; 0 for one without."""
+    """Return the bytes read of a far vertex if vectors are among them, else 0."""
     fields = [field for field in tree.vertex_fields if field.name in names and not is_list(field.storage)]
     if not any(field.shape for field in fields):
         return 0
@@ -86,11 +86,10 @@ def _row_bytes(tree: Tree, names: frozenset[str]) -> int:
 
 
 def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[str, str]:
-    """Return the limit of what prefetches the edge fields of *phase* along a row, and its statements.
+    """Return the limit and the statements that prefetch the edge fields of *phase* along a row.
 
-    There is none along the in-rows, in whose order edges lie, nor for fields that are kept `by_source`.
-    Draws have the far end's id in their key. A gather does less for an edge than a scatter, so it looks
-    further ahead.
+    In-rows, which have the order of the edges, and fields kept `by_source` need none. Draws have the far
+    end's id in their key. A gather does less per edge than a scatter, so it looks further ahead.
     """
     names, kept = tree.reads(phase, "e") | tree.writes(phase, "e"), by_source(tree, phase)
     fields = [
@@ -113,7 +112,7 @@ def prefetch_slots(tree: Tree, phase: str, row: str, edges: int = 1) -> tuple[st
 
 
 def prefetch_target(tree: Tree) -> tuple[str, str]:
-    """Return what stands before and in the loop of visit that prefetches whole rows of next targets."""
+    """Return the statements before and in visit's loop that prefetch whole rows of the next targets."""
     names, rows = _target_rows(tree)
     size = _bytes(rows)
     if not LINE < size <= ROW:
@@ -137,10 +136,10 @@ def prefetch_target(tree: Tree) -> tuple[str, str]:
 
 
 def prefetch_drawn(tree: Tree) -> dict[int, str]:
-    """Return the statements that prefetch the next target's rows in a draw by so many weights of visit.
+    """Return the statements that prefetch the next target's rows during visit's draw by this many weights.
 
-    The lines of a long row are more than a core waits for at once. So each is asked for where the
-    draw comes to that part of the weights.
+    A long row has more lines than a core waits for at once. So each is fetched when the draw reaches that
+    part of the weights.
     """
     _, rows = _target_rows(tree)
     if not BURST * LINE <= _bytes(rows) <= ROW:
@@ -157,7 +156,7 @@ def prefetch_drawn(tree: Tree) -> dict[int, str]:
 
 
 def _target_rows(tree: Tree) -> tuple[frozenset[str], list[tuple[str, int, int]]]:
-    """Return what visit has to do with of a target: names, and of vectors the array, length and bytes."""
+    """Return what visit uses of a target: names, and for vectors the array, length and bytes."""
     if "visit" not in tree.functions:
         return frozenset(), []
     names = tree.reads("visit", "nbr") | tree.writes("visit", "nbr")

@@ -1,6 +1,6 @@
-"""The C text that stands before a program's own: Python's numerics and signals in C.
+"""The C text before a program's own: Python's numerics and signals in C.
 
-Only the helpers that a program uses are emitted; that keeps cold compiles short.
+Only the helpers that a program uses are emitted, to keep cold compiles short.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ HEAD = """\
 __attribute__((visibility("default"))) const int64_t gl_abi = GL_ABI_VERSION;
 """
 
-# The type of floats in expressions, and the word of as many bits. A double is the whole of what floats add,
-# multiply or divide to, or its nearest: so rounding it once gives the bits of the float operation.
+# The type of floats in expressions, and an integer as wide. A double holds a sum, product or quotient of
+# floats exactly, or its nearest double: rounding it once gives the bits of the float operation.
 REAL = {
     "float64": "typedef double gl_real;\ntypedef uint64_t gl_bits;\n",
     "float32": "typedef float gl_real;\ntypedef uint32_t gl_bits;\n"
@@ -27,7 +27,7 @@ REAL = {
 
 _NAME = re.compile(r"\b[Gg][Ll]_\w+\b")
 
-# name -> text; a helper stands after the helpers it uses
+# name -> text; a helper follows the helpers it uses
 HELPERS = {
     "gl_check_stop": stop_checks.HELPER,
     "gl_within": """\
@@ -107,7 +107,7 @@ GL_INLINE int64_t gl_bit_count(int64_t x) {
     return __builtin_popcountll(x < 0 ? -(uint64_t)x : (uint64_t)x);
 }
 """,
-    # Without a branch: compilers turn `?:` on doubles into one.
+    # Without a branch, into which compilers turn `?:` on doubles.
     "gl_choose_f": """GL_INLINE gl_real gl_choose_f(_Bool first, gl_real a, gl_real b) {
     union { gl_real f; gl_bits i; } x = {a}, y = {b};
     const gl_bits mask = -(gl_bits)first;
@@ -118,10 +118,10 @@ GL_INLINE int64_t gl_bit_count(int64_t x) {
     "gl_choose_i": (
         "GL_INLINE int64_t gl_choose_i(_Bool first, int64_t a, int64_t b) { return first ? a : b; }\n"
     ),
-    # The values of far vertices are prefetched where they cannot be in a core's own cache: from half a
-    # million vertices on (benchmarks/gather.py). Below, prefetching costs more than it saves.
+    # The values of far vertices are prefetched if they cannot fit a core's own cache: from half a million
+    # vertices (benchmarks/gather.py). Below that, prefetching costs more than it saves.
     "GL_FAR_VERTICES": "enum { GL_FAR_VERTICES = 1 << 19 };\n",
-    # How far ahead: where little is done for an edge, and where much is (benchmarks/out_rows.py).
+    # How far ahead: with little work per edge, and with much (benchmarks/out_rows.py).
     "GL_PREFETCH_EDGES": "enum { GL_PREFETCH_EDGES = 64 };\n",
     "GL_PREFETCH_EDGES_BY_ONE": "enum { GL_PREFETCH_EDGES_BY_ONE = 16 };\n",
     "gl_prefetch_end": """\
@@ -129,7 +129,7 @@ GL_INLINE int64_t gl_prefetch_end(const gl_context *c, int64_t edges) {   /* non
     return c->num_local < GL_FAR_VERTICES ? 0 : edges - GL_PREFETCH_EDGES - 4;
 }
 """,
-    # The fields of an edge lie by target; a walk by source jumps among them (benchmarks/twins).
+    # The fields of edges are ordered by target; a walk by source jumps among them (benchmarks/twins).
     "gl_prefetch_slots_end": """enum { GL_MANY_SLOTS = 1 << 14 };
 GL_INLINE int64_t gl_prefetch_slots_end(const gl_context *c) {   /* of the positions in out-rows */
     return c->out_edges < GL_MANY_SLOTS ? 0 : c->out_edges - GL_PREFETCH_EDGES - 4;
@@ -141,23 +141,23 @@ GL_INLINE int64_t gl_prefetch_rows_end(const gl_context *c, int64_t edges, int64
     return c->num_local * bytes < 8 * GL_FAR_VERTICES ? 0 : edges - GL_PREFETCH_EDGES_BY_ONE - 1;
 }
 """,
-    # Lists of far vertices are prefetched in two steps: where the list is, then its first lines. Grids and
-    # chains, of few edges a vertex, have their neighbours in the cache.
+    # Lists of far vertices are prefetched in two steps: the list's place, then its first lines. Grids and
+    # chains, with few edges per vertex, have their neighbours in the cache.
     "gl_prefetch_lists_end": """\
 GL_INLINE int64_t gl_prefetch_lists_end(const gl_context *c, int64_t edges) {
     const _Bool near = edges < GL_FAR_VERTICES / 4 || edges < 4 * c->num_local;
     return near ? 0 : edges - GL_PREFETCH_EDGES - 4;
 }
 """,
-    # What is collected is prefetched from a million vertices on: on R-MAT graphs of half as many it costs a
+    # Collected values are prefetched from a million vertices: on R-MAT graphs half that size it costs a
     # tenth.
     "gl_prefetch_collected_end": """\
 GL_INLINE int64_t gl_prefetch_collected_end(const gl_context *c, int64_t edges) {
     return c->num_local < 2 * GL_FAR_VERTICES ? 0 : gl_prefetch_lists_end(c, edges);
 }
 """,
-    # Sums by key wait for every key, which lies with the far vertex: keys are prefetched from a quarter as
-    # many vertices on (the pair `labels` of benchmarks/twins).
+    # Sums by key wait for every key, which is stored with the far vertex: keys are prefetched from a quarter
+    # as many vertices (the pair `labels` of benchmarks/twins).
     "gl_prefetch_keyed_end": """\
 GL_INLINE int64_t gl_prefetch_keyed_end(const gl_context *c, int64_t edges) {
     return c->num_local < GL_FAR_VERTICES / 4 ? 0 : gl_prefetch_lists_end(c, edges);
@@ -172,7 +172,7 @@ GL_INLINE void gl_prefetch_list(gl_rows rows, int64_t v, int64_t size) {
 """,
     "gl_min_f": "GL_INLINE gl_real gl_min_f(gl_real a, gl_real b) { return b < a ? b : a; }\n",
     "gl_max_f": "GL_INLINE gl_real gl_max_f(gl_real a, gl_real b) { return b > a ? b : a; }\n",
-    # numpy's: nan is the result of anything with nan, and of equal values the first
+    # numpy's: anything with nan gives nan, and equal values give the first
     "gl_minimum": "GL_INLINE gl_real gl_minimum(gl_real a, gl_real b) { return a <= b || a != a ? a : b; }\n",
     "gl_maximum": "GL_INLINE gl_real gl_maximum(gl_real a, gl_real b) { return a >= b || a != a ? a : b; }\n",
     "gl_min_d": "GL_INLINE double gl_min_d(double a, double b) { return b < a ? b : a; }\n",
@@ -233,14 +233,14 @@ GL_INLINE void gl_signal(const gl_view *w, int64_t vertex) {
 
 @functools.cache
 def header(name: str) -> str:
-    """Return the text of a header of the kernels: the source tree's, else the one installed."""
+    """Return the text of a kernel header: from the source tree, else from the installation."""
     here = Path(__file__).resolve().parent
     source = here.parents[2] / "cython_kernels" / name
     return (source if source.is_file() else here.parent / source.name).read_text(encoding="utf-8")
 
 
 def helpers_for(text: str) -> str:
-    """Return the helpers that *text* names, and those that these name, in order."""
+    """Return the helpers that *text* names, with the helpers that these name, in order."""
     used = set(_NAME.findall(text))
     known = HELPERS | arrays.HELPERS | outer_products.HELPERS | solvers.HELPERS
     known = known | sorting.HELPERS | distributions.HELPERS

@@ -1,9 +1,8 @@
-"""Pull as C text: scatter by its targets, each of which loops over the edges that lead to it.
+"""Pull as C text: scatter by its targets, each of which loops over its in-edges.
 
-``n`` is the target, ``x`` the source. No other thread writes the target, so no atomics are needed.
-A scatter that only chooses whether to send a minimum or maximum (`Choice`) is emitted without
-branches: the processor cannot predict which sources send, and a misprediction costs as much as several
-edges.
+``n`` is the target, ``x`` the source. No other thread writes the target, so no atomics are needed. A scatter
+that only decides whether to send a minimum or maximum (`Choice`) is emitted without branches: the processor
+cannot predict which sources send, and a misprediction costs as much as several edges.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Choice:
 
 
 def choice(tree: t.Tree) -> Choice | None:
-    """Return the scatter as a `Choice` if it is one, and nothing in it can fail or is costly."""
+    """Return the scatter as a `Choice` if it is one and nothing in it can fault or is costly."""
     combiner, body = tree.message, tree.functions["scatter"].body
     if combiner is None or not combiner.operation.is_scalar or not combiner.operation.keeps:
         return None
@@ -82,7 +81,7 @@ def method(tree: t.Tree, row: str, place: str) -> tuple[str, str]:
 
 
 def _choice_text(body: Body, chosen: Choice) -> str:
-    """Return a scatter that sets ``*heard`` and returns the message, whether it is sent or not."""
+    """Return a scatter that sets ``*heard`` and returns the message, sent or not."""
     assert body.tree.message is not None
     for name, kind in body.function.locals.items():
         body.put(declaration(kind, f"l_{name}"))
@@ -110,7 +109,7 @@ def _load_guarded(tree: t.Tree) -> str:
 
 
 def _pull(tree: t.Tree) -> str:
-    """Return the loop of any scatter, an edge at a time; the first signal ends a row where it decides."""
+    """Return the loop of any scatter, edge by edge; if one signal decides, the first ends the row."""
     combiner = tree.message
     decided = first_signal_decides(tree)
     enough = "        if (w->signalled[v]) continue;\n" if decided else ""

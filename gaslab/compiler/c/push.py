@@ -51,7 +51,7 @@ def scatter_push(tree: Tree) -> str:
     if tree.contributed() or any(signal.target == "v" for signal in tree.signals("scatter")):
         concurrent += ", v"
     before = after = ""
-    if tree.posts:  # a vertex that changed and posted nothing over an edge leaves no cached total there
+    if tree.posts:  # a changed vertex that posts nothing over an edge invalidates the cached total there
         before = "            {\n                c->posted = 0;\n"
         after = "                if (!c->posted && w->changed[v]) w->cached[{x}] = 0;\n            }}\n"
     loops, check = [], check_at_edge(tree, tree.functions["scatter"])

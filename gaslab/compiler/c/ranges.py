@@ -1,4 +1,4 @@
-"""Intervals of whole numbers: of a loop's variable, and of what is reckoned from it; inside them no check."""
+"""Intervals of ints: of a loop's variable, and of values computed from it; inside them no checks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from gaslab.compiler import tree as t
 
 Interval = tuple[int, int]  # the least and the greatest value
-MOST = 1 << 31  # bounds beyond it are not followed: no sum or product of two of these overflows
+MOST = 1 << 31  # larger bounds are not followed: no sum or product of two bounds overflows
 
 
 def of_loop(loop: t.ForRange) -> Interval | None:
-    """Return the interval of a loop's variable; None where a bound is no number or its body assigns it."""
+    """Return the interval of a loop's variable; None if a bound is not a number or its body assigns it."""
     bounds = [x.value for x in (loop.start, loop.stop, loop.step) if isinstance(x, t.Const)]
     if len(bounds) < 3 or not bounds[2] or max(map(abs, bounds)) > MOST:
         return None
@@ -22,7 +22,7 @@ def of_loop(loop: t.ForRange) -> Interval | None:
 
 
 def of(x: t.Expr, known: Mapping[str, Interval]) -> Interval | None:
-    """Return the interval of *x*, where variables have the intervals *known*; None where there is none."""
+    """Return the interval of *x*, given the intervals *known* of variables; None if it has none."""
     if isinstance(x, t.Const) and x.type == "int":
         return (int(x.value), int(x.value)) if abs(x.value) <= MOST else None
     if isinstance(x, t.Local):
@@ -47,7 +47,7 @@ def of(x: t.Expr, known: Mapping[str, Interval]) -> Interval | None:
 
 
 def drawn(function: t.Function) -> dict[str, Interval]:
-    """Return the intervals of the locals that are assigned drawn indices, and nothing else."""
+    """Return the intervals of the locals that are only assigned drawn indices."""
     found: dict[str, Interval] = {}
     others = {parameter.name for parameter in function.parameters}
     for s in t.nodes(function.body):
@@ -61,7 +61,7 @@ def drawn(function: t.Function) -> dict[str, Interval]:
 
 
 def _drawn_below(x: t.Expr) -> int | None:
-    """Return the number that a drawn index is below, None where it is not known or *x* is no such draw."""
+    """Return the number that a drawn index is below; None if unknown or *x* is not such a draw."""
     if isinstance(x, t.Categorical):
         return x.count
     count = x.arguments[0] if isinstance(x, t.Draw) and x.kind == "integers" else None

@@ -16,14 +16,14 @@ def _member(k: int, part: Part) -> str:
 
 
 def _each(part: Part, statement: str) -> str:
-    """Return *statement*, with ``[i]`` for every element where the part is an array."""
+    """Return *statement*, run for every element ``[i]`` if the part is an array."""
     if not isinstance(part.type, Array):
         return f"    {statement.replace('[i]', '')}\n"
     return f"    for (int64_t i = 0; i < {part.type.size}; i++) {statement}\n"
 
 
 def pair(parts: tuple[Part, Part], places: tuple[str, str], values: tuple[str, str], site: int) -> str:
-    """Return the statement that puts a pair, already narrowed, in the place of another if it comes before."""
+    """Return the statement that replaces a pair by another, already narrowed, that comes before it."""
     names = ("key", "payload")
     kept = [widened(p.combiner.storage, x) for p, x in zip(parts, places, strict=True)]
     new = [widened(p.combiner.storage, x) for p, x in zip(parts, names, strict=True)]
@@ -36,7 +36,7 @@ def pair(parts: tuple[Part, Part], places: tuple[str, str], values: tuple[str, s
 
 
 def structs(tree: Tree) -> str:
-    """Return ``gl_total`` and ``gl_message`` where they have parts, and the struct of the program's merge."""
+    """Return ``gl_total`` and ``gl_message`` if they have parts, and the struct of the program's merge."""
     text = ""
     if tree.own is not None:
         text = _type(tree.own, "own") + _slots(tree.own)
@@ -53,7 +53,7 @@ MERGE = "static void gl_merge(gl_context *c, gl_own *made, const gl_own *l_a, co
 
 
 def _same(kind: str) -> str:
-    """Return an accumulator of the program's own merge by another name."""
+    """Return an accumulator of the program's own merge under another name."""
     return (
         f"typedef gl_own gl_{kind};\nGL_INLINE void gl_begin_{kind}(gl_own *t) {{ gl_begin_own(t); }}\n"
         f"GL_INLINE void gl_add_{kind}(gl_context *c, gl_own *restrict t, const gl_own *restrict more) {{\n"

@@ -1,6 +1,6 @@
 """Signals by global id as C text: to a replica here at once, else as a record to the master's rank.
 
-Messages that are collected are all sent as records: no replica has a place for them.
+Collected messages are all sent as records: replicas have no place for them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Draws as C text: the begin of a method that draws, and operands in Python's order of evaluation."""
+"""Draws as C text: the start of a method that draws, and operands in Python's order of evaluation."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ GL_INLINE int64_t gl_integers(gl_context *c, int64_t n, int64_t site) {
     return gl_as_integer(gl_next_word(c), n);
 }
 """
-# How far the next parallel edge is, and the unit of an edge by its ends and that.
+# The step to the next parallel edge, and the unit of an edge from its ends and number.
 UNITS = {
     "hash": ("GL_HASH_STEP", "gl_ends_hash(source, target) + (uint64_t)parallel"),
     "counter": ("1", "gl_edge_key(source, target, parallel)"),
     "stream": ("1", "gl_edge_key(source, target, parallel)"),
 }
-POINT = {  # in [0, 1), of as many bits as the program's floats have
+POINT = {  # in [0, 1), with the precision of the program's floats
     "float64": "GL_INLINE double gl_as_real(uint64_t word) { return gl_as_uniform(word); }\n",
     "float32": "GL_INLINE float gl_as_real(uint64_t word) { return (float)(word >> 40) * 0x1p-24f; }\n",
 }
@@ -81,14 +81,14 @@ GL_INLINE void gl_draw_from(gl_context *c, uint32_t phase, uint64_t unit) {
 
 @dataclass(frozen=True)
 class Text:
-    """An operand that is C text already."""
+    """An operand that is already C text."""
 
     text: str
     type: str
 
 
 def helpers(tree: t.Tree) -> str:
-    """Return the functions behind a tree's draws; nothing where it has none."""
+    """Return the functions behind a tree's draws; nothing if it has none."""
     if not tree.draws:
         return ""
     words = {"counter": COUNTER, "stream": STREAM, "hash": HASH}[tree.rng]
@@ -97,7 +97,7 @@ def helpers(tree: t.Tree) -> str:
 
 
 def begin(tree: t.Tree, function: t.Function) -> str:
-    """Return the statement that begins the draws of a method; nothing where it has none."""
+    """Return the statement that starts the draws of a method; nothing if it has none."""
     if "self.draws" not in function.reads or any(function is helper for helper in tree.helpers):
         return ""
     unit = "gl_vertex_hash(n->id)" if tree.rng == "hash" else "(uint64_t)n->id"
@@ -136,10 +136,10 @@ def drawing_helpers(tree: t.Tree) -> frozenset[int]:
 
 
 def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
-    """Return *x* with `Text` for operands, and the operands, where C may not choose their order.
+    """Return *x* with `Text` for operands, and the operands, if C must not choose their order.
 
-    C evaluates the operands of an operator or a call in any order; where two of them draw, each is
-    put into a variable before, left to right.
+    C evaluates the operands of an operator or a call in any order; if two of them draw, each is first
+    assigned to a variable, left to right.
     """
     if isinstance(x, t.Binary | t.Compare):
         operands: tuple[Any, ...] = (x.left, x.right)
@@ -159,12 +159,12 @@ def in_order(x: Any, drawing: frozenset[int]) -> tuple[Any, list[Any]]:
 
 
 def _is_fixed(x: Any) -> bool:
-    """Return whether an operand is the same whenever it is evaluated: a number, or where an array lies."""
+    """Return whether an operand is the same whenever it is evaluated: a number or an array's address."""
     return isinstance(x, t.Const) or isinstance(x.type, t.Array)
 
 
 def sequenced(result: str, texts: list[tuple[str, Any]]) -> str:
-    """Return *result* behind the variables it names."""
+    """Return *result* after the variables it names."""
     made = "".join(
         f"const {C_TYPE[x.type]} o{k}_ = {text}; " for k, (text, x) in enumerate(texts) if not _is_fixed(x)
     )

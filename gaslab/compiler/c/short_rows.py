@@ -1,8 +1,8 @@
-"""Rows of less than four edges, as in grids and road networks, as C text: their total is in one accumulator.
+"""Rows of fewer than four edges, as in grids and road networks, as C text: one accumulator holds their total.
 
-Four accumulators, and the loop that takes four edges at a time, gain nothing there and take a fourth of a
-vertex's time. The total has the bits that the four would give: the other three keep the combiner's identity.
-Only a loop that knows its directions when it is compiled asks how long the rows are.
+Four accumulators, and the loop over four edges at a time, gain nothing there and take a fourth of a vertex's
+time. The total has the same bits: the other three would keep the combiner's identity. Only a loop whose
+directions are known at compile time tests the length of rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gaslab.compiler.c.stop_checks import check_at_edge, steps
 from gaslab.compiler.tree import RecordCombiner, Tree
 from gaslab.compiler.tree.uses import marked_field
 
-LIGHT = 16  # steps of a gather, up to which what a loop itself takes for an edge is seen
+LIGHT = 16  # steps of a gather up to which the loop's own cost per edge matters
 TEXT = """\
     if (__builtin_constant_p(edges)) {{
         const int64_t first_in = edges & GL_IN ? c->in_begin[v] : 0;
@@ -28,16 +28,15 @@ TEXT = """\
 
 
 def short_rows(tree: Tree, step: Callable[[str, str], str], total: str) -> str:
-    """Return the statements of ``gl_gather_row`` before all others, none where a total is made otherwise.
+    """Return the first statements of ``gl_gather_row``; none for totals of other kinds.
 
-    *step* gives the statement that adds the edge at a place of a row, "in" or "out", and *total* is what is
-    returned.
+    *step* gives the statement that adds the edge at a place of a row, "in" or "out", and *total* is returned.
     """
     if not has_short_rows(tree):
         return ""
     lines = ""
     for way in ("in", "out"):
-        for k in range(3):  # each in the one before: on a chain nothing is asked of a third edge
+        for k in range(3):  # nested: on a chain nothing tests for a third edge
             place = f"first_{way} + {k}"
             lines += f"{'    ' * (3 + k)}if ({place} < last_{way}) {{\n"
             lines += f"{'    ' * (4 + k)}{step(way, f'({place})')}\n"
@@ -46,7 +45,7 @@ def short_rows(tree: Tree, step: Callable[[str, str], str], total: str) -> str:
 
 
 def has_short_rows(tree: Tree) -> bool:
-    """Return whether gather adds floats, does little else for an edge, and looks at each of them."""
+    """Return whether gather adds floats, does little else per edge, and looks at every edge."""
     gather, combiner = tree.functions.get("gather"), tree.gather
     if gather is None or combiner is None or combiner.collects or isinstance(combiner, RecordCombiner):
         return False
@@ -56,5 +55,5 @@ def has_short_rows(tree: Tree) -> bool:
 
 
 def is_light(tree: Tree) -> bool:
-    """Return whether gather does so little for an edge that what its loop takes is seen."""
+    """Return whether gather does so little per edge that the loop's own cost matters."""
     return steps(tree, tree.edge_body(tree.functions["gather"])) <= LIGHT

@@ -1,6 +1,6 @@
 """Small linear systems in C: elimination, Cholesky's method, conjugate gradient.
 
-`gaslab.compiler.python.solvers` has the twins. Every element is formed in one fixed order, which neither
+`gaslab.compiler.python.solvers` has the twins. Every element is computed in one fixed order, which neither
 panels nor lanes change.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 PANEL = 8  # rows of Cholesky's factor between two updates of the rest
 
 HELPERS = {
-    # Gauss with partial pivoting: the first of the largest. Every element is formed in one fixed order.
+    # Gauss with partial pivoting: the first of the largest. Every element is computed in one fixed order.
     "gl_solve_lu": """\
 static __attribute__((noinline)) void gl_solve_lu(
     gl_context *c, double *restrict a, double *restrict b, const int64_t n, const int64_t m, int64_t site) {
@@ -55,7 +55,7 @@ GL_INLINE double gl_unit(double most) {   /* a power of two near a number above 
 }
 """,
     "gl_four": "typedef double gl_four __attribute__((vector_size(32), aligned(8), may_alias));\n",
-    # A symmetric matrix times a vector is a sum of rows, a product of vectors goes to four sums.
+    # A symmetric matrix times a vector is a sum of rows; a product of vectors has four running sums.
     "gl_conjugate_gradient": """\
 GL_INLINE double gl_dot(const double *x, const double *y, const int64_t n) {
     gl_four s = {0};
@@ -114,8 +114,8 @@ static __attribute__((noinline)) void gl_conjugate_gradient(
     }
 }
 """,
-    # Cholesky: the factor's rows come to stand above the diagonal, a panel at a time; the rest, of which the
-    # lower half counts, then loses their outer products.
+    # Cholesky: the factor's rows are stored above the diagonal, a panel at a time; their outer products are
+    # then subtracted from the rest, whose lower half counts.
     "gl_solve_spd": f"""\
 static __attribute__((noinline)) void gl_solve_spd(
     gl_context *c, double *restrict a, double *restrict b, const int64_t n, const int64_t m, int64_t site) {{

@@ -139,7 +139,7 @@ def each(body: Body, s: t.Each) -> None:
         body.put("#pragma GCC ivdep")
         nested(body, head, s.body)
         return
-    lo, hi = t.INTEGER_RANGE[storage]  # checked once behind the loop, which is vectorised then
+    lo, hi = t.INTEGER_RANGE[storage]  # checked once after the loop, so that it vectorises
     element = f"{array_at(body, assigned.target.array)}[{i}]"
     body.put("{ int64_t outside = 0;")
     body.put("#pragma GCC ivdep")
@@ -149,7 +149,7 @@ def each(body: Body, s: t.Each) -> None:
 
 
 def merge(body: Body, s: t.Merge) -> None:
-    """Write the statements that fill a new record and merge it by the program's merge."""
+    """Write the statements that fill a new record and pass it to the program's merge."""
     into = "sent" if s.into == "sent" else "t"
     body.put("{")
     body.put("    gl_own filled, *made = &filled;")
@@ -207,7 +207,7 @@ def for_range(body: Body, s: t.ForRange) -> None:
     value = f"l_{s.target.name} = {first} + (int64_t){i} * {step};"
     if look is None:
         loop_of(body, f"for (uint64_t {i} = 0; {i} < {count}; {i}++) {{", value, s.body, "break;")
-    else:  # in runs that do not look, so that these may be vectorised
+    else:  # in runs without checks, so that they may vectorise
         until, over = f"until{body.loops}", f"over{body.loops}"
         body.put(f"for (uint64_t {i} = 0; {i} < {count};) {{")
         body.put(f"    gl_check_stop(c, {s.site});")
@@ -222,7 +222,7 @@ def for_range(body: Body, s: t.ForRange) -> None:
 
 
 def counted(body: Body, s: t.ForRange, interval: ranges.Interval) -> None:
-    """Write a loop of few rounds between numbers."""
+    """Write a loop of few rounds with constant bounds."""
     i, name = f"i{body.loops}", s.target.name
     first, stop, step = (expr(body, bound) for bound in (s.start, s.stop, s.step))
     down = isinstance(s.step, t.Const) and s.step.value < 0
@@ -233,7 +233,7 @@ def counted(body: Body, s: t.ForRange, interval: ranges.Interval) -> None:
 
 
 def loop_of(body: Body, head: str, first: str, statements: tuple[t.Stmt, ...], leave: str) -> bool:
-    """Write a loop that *leave* leaves; return whether its body does."""
+    """Write a loop that *leave* exits; return whether its body does."""
     body.put(head)
     body.depth += 1
     body.put(first)

@@ -1,7 +1,7 @@
-"""Bounds on the work of a method: which loops check ``stop`` of the view, so that a run can be ended in them.
+"""Bounds on the work of a method: which loops check the view's ``stop``, so that a run can end in them.
 
-A step is about one operation on numbers. A loop whose steps are known to be few has no check, and stays
-simple for the C compiler; so does the code around a method of few steps.
+A step is about one operation on numbers. A loop with few steps, as far as is known, has no check and stays
+simple for the C compiler; so does the code around a method with few steps.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 from gaslab.compiler import tree as t
 
-MOST = 1 << 16  # steps of a loop between two looks
-ROW = 256  # steps of a method from which on its loop over a vertex's edges looks
-BLOCK = 4096  # the same of its loop over a block's vertices
+MOST = 1 << 16  # steps of a loop between two checks
+ROW = 256  # steps of a method from which its loop over a vertex's edges checks
+BLOCK = 4096  # the same for its loop over a block's vertices
 DRAW = 64  # steps of a draw from a Dirichlet distribution, for each element
-LIST = 4096  # steps of a word on lists, which may be as long as a hub has edges
+LIST = 4096  # steps of an operation on lists, which may have an element for each edge of a hub
 
 HELPER = """\
 GL_INLINE void gl_check_stop(const gl_context *c, int64_t site) {   /* whether the run is to end */
@@ -31,7 +31,7 @@ def steps(tree: t.Tree, x: Any) -> int:
 
 
 def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
-    """As `steps`; *known* has the steps of each helper met so far, which may be called at many places."""
+    """As `steps`; *known* has the steps of each helper seen so far, which may be called in many places."""
     if isinstance(x, tuple):
         return sum(_steps(tree, one, known) for one in x)
     if not is_dataclass(x):
@@ -48,7 +48,7 @@ def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
     if isinstance(x, t.Solve):
         assert isinstance(x.matrix.type, t.Array)
         return int(x.matrix.type.shape[0]) ** 3
-    if isinstance(x, t.ConjugateGradient):  # which looks at every step
+    if isinstance(x, t.ConjugateGradient):  # which checks at every step
         assert isinstance(x.matrix.type, t.Array)
         return int(x.matrix.type.size) + _steps(tree, x.steps, known)
     if isinstance(x, t.Sort):
@@ -70,7 +70,7 @@ def _steps(tree: t.Tree, x: Any, known: dict[int, int]) -> int:
 
 
 def rounds(loop: t.ForRange) -> int:
-    """Return how often a loop runs where its bounds are numbers, else more than is few."""
+    """Return a loop's number of rounds if its bounds are numbers, else a number that is not few."""
     bounds = [x.value if isinstance(x, t.Const) else None for x in (loop.start, loop.stop, loop.step)]
     if None in bounds or not bounds[2]:
         return MOST + 1
@@ -78,7 +78,7 @@ def rounds(loop: t.ForRange) -> int:
 
 
 def look_every(tree: t.Tree, loop: t.ForRange) -> int | None:
-    """Return after how many rounds a loop checks, None where its rounds are few."""
+    """Return the rounds between two checks of a loop, None if its rounds are few."""
     return _every(rounds(loop), steps(tree, loop.body))
 
 
@@ -88,13 +88,13 @@ def _every(count: int, inner: int) -> int | None:
 
 
 def check_at_edge(tree: t.Tree, function: t.Function) -> str:
-    """Return the line that checks in a loop of *function* over edges; none where its steps are few."""
+    """Return the line that checks in *function*'s loop over edges; none if its steps are few."""
     few = steps(tree, tree.edge_body(function)) <= ROW
     return "" if few else f"            gl_check_stop(c, {function.site});\n"
 
 
 def check_at_vertex(tree: t.Tree, *functions: t.Function) -> str:
-    """Return the line that checks in a loop over vertices; none where all *functions* are of few steps."""
+    """Return the line that checks in a loop over vertices; none if all *functions* have few steps."""
     for function in functions:
         if steps(tree, function.body) > BLOCK:
             return f"        gl_check_stop(c, {function.site});\n"

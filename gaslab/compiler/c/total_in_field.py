@@ -1,4 +1,4 @@
-"""A gather's total that is made where apply would copy it to: in a vector field of its vertex."""
+"""A gather's total built where apply would copy it: in a vector field of its vertex."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from gaslab.compiler.tree.statements import is_elementwise
 
 
 def place(tree: Tree) -> str:
-    """Return where the near vertex's field is in which its total may be made, ``n->...``; "" without one.
+    """Return the near vertex's field ``n->...`` in which its total may be built; "" without one.
 
-    The total is one vector of the field's storage. Apply begins with the copy of all of it to the field, and
-    has nothing else to do with it; gather does not read the field.
+    The total is one vector with the field's storage type. Apply begins by copying all of it to the field, and
+    does not use it otherwise; gather does not read the field.
     """
     gather, apply = tree.gather, tree.functions.get("apply")
     if not isinstance(gather, RecordCombiner) or gather.own or len(gather.parts) != 1 or apply is None:

@@ -23,7 +23,7 @@ def visit(tree: Tree) -> str:
     first, function = "    c->first = lo;\n" if tree.draws else "", tree.functions["visit"]
     first += "    c->aggregate = out;\n" if tree.live else ""
     body = Body(tree, function)
-    body.derived = {}  # none has its values yet
+    body.derived = {}  # none is computed yet
     for k, one in enumerate(derived.vectors(tree).values()):
         i, value = f"l_{one.counter}", expr(body, one.value)
         first += f"    gl_real derived{k}[{one.size}];\n    c->derived{k} = derived{k};\n"

@@ -38,9 +38,9 @@ from gaslab.errors import ProgramError
 def parse(cls: type, shapes: Mapping[str, int] | None = None, debugging: bool = False) -> t.Tree:
     """Return the typed tree of program class *cls*, of its first phase if it has several.
 
-    *shapes* has the values of the int parameters (by default their own defaults); where a parameter is
-    the length of a field, the tree holds its value for good.
-    With *debugging*, lines that call print() or breakpoint() are allowed, and left out of the tree.
+    *shapes* has the values of the int parameters (by default their own defaults); if a parameter is the
+    length of a field, its value is fixed in the tree. With *debugging*, lines that call print() or
+    breakpoint() are allowed and left out of the tree.
 
     Raises
     ------
@@ -56,8 +56,8 @@ def parse_phases(
 ) -> Trees:
     """Return the typed trees of all phases of *cls*: one for a program without ``phases``.
 
-    They have the same parameters, fields and aggregators; ``init`` is in the first. With *many_edges*, counts
-    of edges are kept in 64 bits, whatever is known of them. Those of built-in programs are kept.
+    They have the same parameters, fields and aggregators; ``init`` is in the first. With *many_edges*, edge
+    counts always take 64 bits. Trees of built-in programs are cached.
     """
     if stays(cls):
         return parsed_once(_parse, cls, shapes, (debugging, many_edges))
@@ -76,7 +76,7 @@ def _parse(cls: type, shapes: Mapping[str, int] | None, debugging: bool, many_ed
 
 
 def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combiner | None:
-    """Note which parts of an accumulator get the lower half of a matrix alone."""
+    """Note which parts of an accumulator get only the lower half of a matrix."""
     if not isinstance(gather, t.RecordCombiner):
         return gather
     halved = {name for name, kind in parts if kind == "half" and (name, "whole") not in parts}
@@ -84,14 +84,14 @@ def _halved(gather: t.Combiner | None, parts: set[tuple[str, str]]) -> t.Combine
 
 
 def _methods(unit: Unit, names: Sequence[str]) -> dict[str, t.Function]:
-    """Return these methods by name; raises ProgramError with the first mistake of each."""
+    """Return these methods by name; raises ProgramError with the first mistake in each."""
     read: dict[str, t.Function] = {}
     mistakes: dict[str, ProgramError] = {}
     for name in names:
         try:
             read[name] = method(unit, name)
         except ProgramError as error:
-            mistakes.setdefault(str(error), error)  # methods that call the same helper have the same
+            mistakes.setdefault(str(error), error)  # methods that call the same helper repeat it
     if len(mistakes) > 1:
         raise ProgramError(*mistakes)
     for only in mistakes.values():

@@ -18,7 +18,7 @@ from gaslab.errors import ProgramError
 
 
 def additive_field(scope: Scope, target: ast.expr) -> t.VertexField | t.EdgeField | None:
-    """Return the additive field that *target* names, in scatter, where either end may contribute to it."""
+    """Return the additive field that *target* names in scatter, where both ends may contribute."""
     role = scope.role(target.value) if isinstance(target, ast.Attribute) else None
     if not isinstance(target, ast.Attribute) or role not in ("v", "nbr", "e") or scope.name != "scatter":
         return None
@@ -36,7 +36,7 @@ def field_of(scope: Scope, place: t.VertexField | t.EdgeField) -> t.Variable:
 
 
 def added(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
-    """Return ``nbr.x += d`` or ``nbr.x -= d`` as a contribution; None if it is none."""
+    """Return ``nbr.x += d`` or ``nbr.x -= d`` as a contribution; None if it is not one."""
     place = additive_field(scope, whole(node.target))
     if place is None:
         return None
@@ -47,7 +47,7 @@ def added(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
 
 
 def chosen(scope: Scope, node: ast.Assign) -> list[t.Stmt] | None:
-    """Return ``nbr.x = min(nbr.x, d)`` as a contribution; None if it is none."""
+    """Return ``nbr.x = min(nbr.x, d)`` as a contribution; None if it is not one."""
     target, call = node.targets[0], node.value
     place = additive_field(scope, whole(target)) if len(node.targets) == 1 else None
     if place is None:
@@ -66,7 +66,7 @@ def chosen(scope: Scope, node: ast.Assign) -> list[t.Stmt] | None:
 
 
 def chooses(scope: Scope, call: ast.Call, field: t.Variable, as_whole: bool) -> bool:
-    """Return whether a call is of ``min`` or ``max``, for whole arrays of numpy's functions."""
+    """Return whether a call is ``min`` or ``max``; for whole arrays, numpy's function."""
     row = t.OPERATIONS[str(field.sync)]
     if field.shape and as_whole:
         return numpy_word(scope.lookup, call.func) == row.numpy
@@ -81,9 +81,9 @@ def contributions_to(
     negative: bool,
     node: ast.stmt,
 ) -> list[t.Stmt]:
-    """Return the statements that add *amount* to a field, to an element of it or to all elements."""
+    """Return the statements that add *amount* to a field, to one of its elements or to all."""
     scope.writes.add(f"{getattr(place, 'role', 'e')}.{field_of(scope, place).name}")
-    if isinstance(place, t.EdgeField):  # the additions of its two ends are kept in two places
+    if isinstance(place, t.EdgeField):  # its two ends add in two places
         scope.reads.add("e.forward")
     kind, what, site = place.type, ast.unparse(target), scope.site(node)
 
@@ -118,7 +118,7 @@ def contributions_to(
 
 
 def wrong_contribution(scope: Scope, target: ast.expr, field: t.Variable) -> ProgramError:
-    """Return the error for a write that is no contribution."""
+    """Return the error for a write that is not a contribution."""
     text, target, row = ast.unparse(target), whole(target), t.OPERATIONS[str(field.sync)]
     word = f"np.{row.numpy}" if field.shape and text.endswith(field.name) else row.sync
     write = f"{text} += ..." if row.sync == "+=" else f"{text} = {word}({text}, ...)"
@@ -128,5 +128,5 @@ def wrong_contribution(scope: Scope, target: ast.expr, field: t.Variable) -> Pro
 
 
 def whole(target: ast.expr) -> ast.expr:
-    """Return the field of which *target* is an element, or *target* itself."""
+    """Return the field that *target* is an element of, or *target* itself."""
     return target.value if isinstance(target, ast.Subscript) else target

@@ -1,7 +1,7 @@
 """The meaning of annotations: storage types, dimensions, pairs of a key and its payload, totals by key.
 
-What is wrong with one, and what to write instead, is said where it stands: of a field in
-`field_declarations`, of a gather, a message or an aggregator in `combiner`.
+Errors are raised elsewhere: for fields in `field_declarations`, for gathers, messages and aggregators in
+`combiner`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _PLAIN = {float: "float64", int: "int64", bool: "bool"}
 
 
 def pair_operation(annotation: Any) -> str | None:
-    """Return ``"argmin"`` or ``"argmax"`` of an annotation that stands for a pair, None of others."""
+    """Return ``"argmin"`` or ``"argmax"`` for the annotation of a pair, else None."""
     mark = mark_of(annotation, program.Combine)
     return mark.op if mark and mark.op in t.OPERATIONS and t.OPERATIONS[mark.op].is_key else None
 
 
 def storage_of(annotation: Any) -> str | None:
-    """Return the storage type that *annotation* stands for, None if there is none in the language."""
+    """Return the storage type of *annotation*, None if the language has none."""
     if isinstance(annotation, type):
         return _PLAIN.get(annotation)
     if get_origin(annotation) is Annotated:
@@ -41,16 +41,17 @@ _KEYS, _PAYLOADS = ("float", "int"), ("float", "int", "id")
 def parts_of_pair(
     name: str, annotation: Any, site: t.Site, error: Callable[[str], Exception]
 ) -> tuple[t.Part, t.Part]:
-    """Return the key, which has the pair's *name*, and the payload that *annotation* declares."""
+    """Return the key, under the pair's *name*, and the payload that *annotation* declares."""
     op = pair_operation(annotation)
     assert op is not None
     word = f"gl.{t.OPERATIONS[op].word}"
     key, payload = (storage_of(one) or "" for one in get_args(annotation.__origin__))
     if t.STORAGE.get(key, ("",))[0] not in _KEYS:
-        raise error(f"the key of {word} is a float or an int; write {word}[float, gl.VertexId]")
+        raise error(f"the key of {word} must be a float or an int; write {word}[float, gl.VertexId]")
     if t.STORAGE.get(payload, ("",))[0] not in _PAYLOADS:
         raise error(
-            f"the payload of {word} is a float, an int or a gl.VertexId; write {word}[float, gl.VertexId]"
+            f"the payload of {word} must be a float, an int or a gl.VertexId; "
+            f"write {word}[float, gl.VertexId]"
         )
     return (
         t.Part(name, t.Combiner(op, key), (), site),
@@ -74,7 +75,7 @@ def is_type_of(annotation: Any, record: t.RecordCombiner) -> bool:
 
 
 def type_text(record: t.RecordCombiner) -> str:
-    """Return how the type of a pair's total is written."""
+    """Return the type of a pair's total as written."""
     names = {"id": "gl.VertexId"}
     return "tuple[" + ", ".join(names.get(p.combiner.type, p.combiner.type) for p in record.parts) + "]"
 
@@ -93,9 +94,9 @@ def keyed_combiner(annotation: Any, error: Callable[[str], Exception]) -> t.Keye
     """Return the combiner of a gather whose annotation is ``gl.SumBy[...]``."""
     key, value = _of_key_and_value(annotation)
     if t.STORAGE.get(key, ("",))[0] not in _BY:
-        raise error("the key of gl.SumBy is an int, a bool or a gl.VertexId; write gl.SumBy[int, float]")
+        raise error("the key of gl.SumBy must be an int, a bool or a gl.VertexId; write gl.SumBy[int, float]")
     if t.STORAGE.get(value, ("",))[0] not in _SUMMED:
-        raise error("the values of gl.SumBy are floats or ints; write gl.SumBy[gl.VertexId, float]")
+        raise error("the values of gl.SumBy must be floats or ints; write gl.SumBy[gl.VertexId, float]")
     return t.KeyedCombiner(t.SUM_BY, value, key=key)
 
 
@@ -108,7 +109,7 @@ def is_total_of(annotation: Any, combiner: t.KeyedCombiner) -> bool:
 
 
 def keyed_text(combiner: t.KeyedCombiner) -> str:
-    """Return how the type of the total is written."""
+    """Return the type of the total as written."""
     return f"gl.SumBy[{combiner.key_type.replace('id', 'gl.VertexId')}, {combiner.value_type}]"
 
 

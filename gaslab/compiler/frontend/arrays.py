@@ -1,8 +1,8 @@
 """Loops over the elements of vectors and matrices, and the locals that they need.
 
 ``v.x + e.rating * nbr.x`` becomes one loop over elements where it is assigned. A value that the loop could
-overwrite or would recompute (a product of matrices, a number) is put into a local before the statement:
-`pending` has these assignments.
+overwrite or would recompute (a product of matrices, a number) is assigned to a local before the statement:
+`pending` holds these assignments.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def new_counter(scope: Scope) -> t.Local:
 
 
 def kept_number(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
-    """Return a number in a form that loops may repeat and no store can change."""
+    """Return a number in a form that loops may re-evaluate and no store can change."""
     if isinstance(value, t.Const | t.Param | t.Global | t.Local):
         return value
     local = scope.new_local("_number", value.type, node)
@@ -38,14 +38,14 @@ def kept_number(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
 
 
 def temporary(scope: Scope, value: ArrayValue, node: ast.AST) -> t.Local:
-    """Return a local of its own with a copy of *value*."""
+    """Return a new local with a copy of *value*."""
     local = scope.new_local("_array", value.type, node)
     put_before(scope, filled(scope, local, value, node), node)
     return local
 
 
 def simple(scope: Scope, value: ArrayValue, node: ast.AST) -> ArrayValue:
-    """Return *value* with elements that are only read, not computed."""
+    """Return *value* with elements that are read, not computed."""
     if value.place is not None or not value.costly:
         return value
     return stored(temporary(scope, value, node))
@@ -54,7 +54,7 @@ def simple(scope: Scope, value: ArrayValue, node: ast.AST) -> ArrayValue:
 def each_element(
     scope: Scope, shape: tuple[int, ...], body: Callable[..., list[t.Stmt]], node: ast.AST
 ) -> list[t.Stmt]:
-    """Return the loops over all elements; *body* makes the statements of one from its indices."""
+    """Return the loops over all elements; *body* makes an element's statements from its indices."""
     counters = tuple(new_counter(scope) for _ in shape)
     statements = body(*counters)
     for counter, length in reversed(list(zip(counters, shape, strict=True))):
@@ -80,9 +80,9 @@ def filled(scope: Scope, place: Place, value: ArrayValue, node: ast.AST) -> list
 
 
 def made_in(scope: Scope, place: t.Local, value: ArrayValue) -> bool:
-    """Let the pending statements that make *value* in a local of the frontend's make it in *place*.
+    """Let the pending statements that compute *value* in a frontend local compute it in *place*.
 
-    Return False where nothing does, or where they read *place* meanwhile.
+    Return False if none do, or if they read *place* meanwhile.
     """
     made, steps = value.place, tuple(scope.pending)
     if not isinstance(made, t.Local) or made.name not in scope.made or made.type != place.type:
@@ -96,7 +96,7 @@ def made_in(scope: Scope, place: t.Local, value: ArrayValue) -> bool:
 def filled_plus(
     scope: Scope, place: t.Local, base: ArrayValue, eye: tuple[t.Expr, t.Expr], node: ast.AST
 ) -> list[t.Stmt]:
-    """As `filled`, for *base* and a multiple of the unit matrix: beside its diagonal only nan is added."""
+    """As `filled`, for *base* plus a multiple of the unit matrix: off its diagonal only nan is added."""
     statements = [] if base.place == place else filled(scope, place, base, node)
     shape, site, (number, rest) = base.type.shape, scope.site(node), eye
 
@@ -118,7 +118,7 @@ def filled_plus(
 def elementwise(
     scope: Scope, make: Callable[..., t.Expr], values: list[Any], node: ast.AST, doing: str
 ) -> ArrayValue:
-    """Return the array of ``make(elements...)``; numbers among *values* stand for every element."""
+    """Return the array of ``make(elements...)``; a number among *values* is used for every element."""
     arrays = [value for value in values if isinstance(value, ArrayValue)]
     shape = arrays[0].type.shape
     for array in arrays:
@@ -146,7 +146,9 @@ def joined_type(scope: Scope, then: Any, otherwise: Any, node: ast.AST) -> t.Arr
     kind = join(then.type, otherwise.type)
     if kind is None:
         raise scope.error(
-            node, f"{t.named(then.type)} meets {t.named(otherwise.type)}; {remedy(then.type, otherwise.type)}"
+            node,
+            f"cannot combine {t.named(then.type)} and {t.named(otherwise.type)}; "
+            f"{remedy(then.type, otherwise.type)}",
         )
     assert isinstance(kind, t.Array)
     return kind

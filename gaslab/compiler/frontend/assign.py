@@ -30,7 +30,7 @@ _WRITES_VERTEX = ("init", "init_message", "apply", "visit")
 
 
 def _calls(index: ast.expr) -> bool:
-    """Return whether an index has a call, which may draw: it is evaluated once, in Python's order."""
+    """Return whether an index contains a call, which may draw: it is evaluated once, in Python's order."""
     return any(isinstance(part, ast.Call) for part in ast.walk(index))
 
 
@@ -92,7 +92,7 @@ def unpack_pair(
 def unpack_members(
     scope: Scope, targets: ast.expr, members: tuple[t.Expr, ...], node: ast.stmt, at: ast.AST
 ) -> list[t.Stmt]:
-    """``a, b = message[k]``, and the begin of each round of ``for a, b in message``."""
+    """``a, b = message[k]``, and the start of each round of ``for a, b in message``."""
     if not isinstance(targets, ast.Tuple | ast.List) or len(targets.elts) != len(members):
         names = ", ".join("abcd"[: len(members)])
         raise scope.error(targets, f"a message is a tuple of {len(members)} here; unpack it: {names}")
@@ -103,7 +103,7 @@ def unpack_members(
 
 
 def keep_value(scope: Scope, value: Any, node: ast.AST) -> tuple[list[t.Stmt], Any]:
-    """Return *value* in a local of its own, which later writes do not change."""
+    """Return *value* in a new local, which later writes do not change."""
     if isinstance(value, ArrayValue):
         return [], stored(temporary(scope, value, node))
     if isinstance(value, t.Const):
@@ -121,7 +121,7 @@ def augmented_assign(scope: Scope, node: ast.AugAssign) -> list[t.Stmt]:
     if contributed is not None:
         return contributed
     if isinstance(target, ast.Attribute):
-        writable(scope, target)  # a rule broken by the write comes before one broken by the read
+        writable(scope, target)  # errors of the write come before errors of the read
     value = binary(scope, node.op, value_of(scope, target), value_of(scope, node.value), node)
     return stored_in(scope, target, value, node, node.value)
 
@@ -129,7 +129,7 @@ def augmented_assign(scope: Scope, node: ast.AugAssign) -> list[t.Stmt]:
 def indexed_once(
     scope: Scope, target: ast.Name | ast.Attribute | ast.Subscript
 ) -> ast.Name | ast.Attribute | ast.Subscript:
-    """Return *target*, which is read and written, with each index that calls something in a local."""
+    """Return *target*, which is read and written, with each index that contains a call in a local."""
     if not isinstance(target, ast.Subscript) or not _calls(target.slice):
         return target
     indices: list[ast.expr] = []
@@ -145,7 +145,7 @@ def indexed_once(
 
 def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[t.Stmt]:
     if not isinstance(node.target, ast.Name):
-        raise scope.error(node.target, "a field has its type in class Vertex or Edge; assign it without one")
+        raise scope.error(node.target, "a field's type stands in class Vertex or Edge; assign it without one")
     name, text = node.target.id, ast.unparse(node.annotation)
     meant = evaluate(text, Namespace(scope.closure, scope.source.function.__globals__))
     if dimensions_of(meant) and node.value:
@@ -166,7 +166,7 @@ def annotated_assign(scope: Scope, node: ast.AnnAssign) -> list[t.Stmt]:
 
 
 def stored_in(scope: Scope, target: ast.expr, value: Any, node: ast.stmt, at: ast.AST) -> list[t.Stmt]:
-    """Return the assignment of *value*, written at *at*, to a local, a field or an element of one."""
+    """Return the assignment of *value*, written at *at*, to a local, a field or an element."""
     if isinstance(target, ast.Name):
         if isinstance(value, ArrayValue):
             return store_array(scope, target, value, node, at)
@@ -213,11 +213,11 @@ def store_element(
     if isinstance(owner, ast.Name) and owner.id in scope.names and owner.id not in scope.entities:
         base = value_of(scope, owner)
         if isinstance(base, ArrayValue) and owner.id in scope.parameters:
-            raise scope.error(target, f"{owner.id!r} is the caller's; copy it before: np.copy({owner.id})")
+            raise scope.error(target, f"{owner.id!r} belongs to the caller; copy it: np.copy({owner.id})")
         if isinstance(base, ArrayValue) and owner.id in scope.aliases:
             text = scope.aliases[owner.id]
             raise scope.error(
-                target, f"{owner.id!r} is another name of {text}; write {owner.id} = np.copy({text})"
+                target, f"{owner.id!r} is another name for {text}; write {owner.id} = np.copy({text})"
             )
         refuse_part(scope, target, owner.id)
         place: Any = base.place if isinstance(base, ArrayValue) else None
@@ -250,7 +250,7 @@ def store_element(
 
 
 def refuse_part(scope: Scope, target: ast.Subscript, text: str) -> None:
-    """Raise where a local is a row or a slice of the array *text*, of which an element is written."""
+    """Raise if a local is a row or a slice of the array *text*, one of whose elements is written."""
     for name, of in scope.aliases.items():
         if of.startswith(f"{text}["):
             raise scope.error(target, f"{name!r} is a part of {text} here; write {name} = np.copy({of})")
@@ -286,7 +286,7 @@ def writable(scope: Scope, target: ast.expr) -> t.VertexField | t.EdgeField:
     reads = set(scope.reads)
     place = value_of(scope, target)
     place = place.place if isinstance(place, ArrayValue) else place
-    scope.reads = reads  # a field that is written is not read by that
+    scope.reads = reads  # writing a field does not read it
     if not isinstance(place, t.VertexField | t.EdgeField):
         raise of_graph(scope, target)
     return place
@@ -316,7 +316,7 @@ def shared_array(scope: Scope, target: ast.Attribute) -> bool:
 
 
 def refused_write(scope: Scope, target: ast.Attribute, role: str) -> ProgramError | None:
-    """Return why this function may not write *target*, None if it may."""
+    """Return an error message if this function may not write *target*, else None."""
     owner = ast.unparse(target.value)
     if role == "self" and shared_array(scope, target):
         return only_read(scope, target)
@@ -333,7 +333,7 @@ def refused_write(scope: Scope, target: ast.Attribute, role: str) -> ProgramErro
         return wrong_contribution(scope, target, field_of(scope, additive))
     if role == "nbr" and scope.name != "visit":
         return scope.name_error(
-            target, f"{owner} is the neighbour, which writes itself; signal it and write in apply"
+            target, f"{owner} is the neighbour, which writes its own fields; signal it and write in apply"
         )
     if role == "e":
         fields = scope.unit.declared.edge_fields

@@ -1,7 +1,7 @@
 """A function as a whole: the types of its locals, then its tree.
 
 A local has one type, which holds all values assigned to it (int and float make float). The body is walked
-again until no type widens any more; one more walk makes the tree.
+until no type widens; one more walk makes the tree.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from gaslab.compiler.frontend.scope import Scope, ascii_name
 from gaslab.compiler.frontend.statements import block
 from gaslab.compiler.tree.depth import TOO_DEEP, deepest
 
-_CONSTRUCTS = (names, subscripts, conditions, operators, calls)  # imported, they register what reads which
+_CONSTRUCTS = (names, subscripts, conditions, operators, calls)  # importing them registers their functions
 
 
 def infer_types(scope: Scope) -> None:
-    """Find the types of all locals; raises for what is outside the language."""
+    """Find the types of all locals; raises for code outside the language."""
     scope.types = dict(scope.parameters)
     scope.types_changed = True
     while scope.types_changed:
@@ -64,7 +64,7 @@ def walk(scope: Scope) -> tuple[t.Stmt, ...]:
     scope.draws = 0
     try:
         body = block(scope, scope.source.node.body)
-    except RecursionError:  # a chain of helpers comes here too, at one that has room to raise
+    except RecursionError:  # also of a chain of helpers, at one with stack left to raise
         raise scope.error(deepest(scope.source.node), TOO_DEEP) from None
     if scope.assigned is not None and (scope.returns is not None or scope.is_helper):
         name = scope.source.node.name
@@ -76,9 +76,9 @@ def walk(scope: Scope) -> tuple[t.Stmt, ...]:
 
 
 def names_in_tree(scope: Scope, canonical: dict[str, str]) -> dict[str, str]:
-    """Return the name in the tree of each local: ASCII, distinct, and no parameter's.
+    """Return each local's name in the tree: ASCII, distinct, and not a parameter's.
 
-    A parameter that is also assigned a wider type has a local of its own beside it.
+    A parameter that is assigned a wider type also gets a local.
     """
     used = {*canonical.values(), *(local.name for local in scope.hidden.values())}
     written = {}

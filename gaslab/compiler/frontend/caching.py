@@ -27,7 +27,7 @@ def post(scope: Scope, node: ast.Call, role: str) -> t.Post:
         raise scope.name_error(node.func, f"the cached total is the neighbour's; write {example} in scatter")
     combiner = scope.unit.declared.gather
     if combiner is None:
-        raise scope.name_error(node.func, f"{word} concerns a gather's total, and there is none; remove it")
+        raise scope.name_error(node.func, f"{word} has no effect without a gather; remove it")
     if type(combiner) is not t.Combiner or not combiner.operation.cached:
         raise scope.name_error(node.func, "only totals of one number are cached; gather its parts one by one")
     no_keywords(scope, node, word)
@@ -41,7 +41,7 @@ def post(scope: Scope, node: ast.Call, role: str) -> t.Post:
 
 
 def check_caching(declared: Declared, tree: t.Tree) -> None:
-    """Raise where a program posts to cached totals that could become wrong."""
+    """Raise if a program posts to cached totals that could become wrong."""
     rebuild = declared.cls.cache_rebuild  # type: ignore[attr-defined]
     if type(rebuild) is not int or rebuild < 0:
         text = f"cache_rebuild is {shown(rebuild)}; write a number of supersteps"

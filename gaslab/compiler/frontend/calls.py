@@ -37,7 +37,7 @@ _INSTEAD: dict[Any, str] = {
     divmod: "write a // b and a % b",
     any: "write a or b",
     all: "write a and b",
-    isinstance: "the type of every value is known beforehand",
+    isinstance: "the type of every value is fixed",
     str: "values are numbers",
     math.isclose: "write abs(a - b) <= tolerance",
 }
@@ -106,7 +106,7 @@ def unknown_function(scope: Scope, callee: ast.Name | ast.Attribute) -> ProgramE
 
 def not_a_method(scope: Scope, callee: ast.Attribute) -> ProgramError:
     if callee.attr == "signal":
-        return scope.name_error(callee, "signal() gives no value; write it on a line of its own")
+        return scope.name_error(callee, "signal() returns no value; write it on a line of its own")
     return scope.name_error(callee, f"{ast.unparse(callee)} cannot be called; nbr.signal() in scatter can")
 
 
@@ -144,7 +144,7 @@ def call_int(scope: Scope, node: ast.Call) -> t.Expr:
 
 
 def cut_to_int(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
-    """Return *value* cut off to an int; out of int64's range is a fault of this line."""
+    """Return *value* truncated to an int; outside int64 it is a fault of this line."""
     if value.type != "float":
         return scope.widened(value, "int")
     if isinstance(value, t.Const) and math.isfinite(value.value) and INT_MIN <= value.value <= INT_MAX:
@@ -170,7 +170,7 @@ def call_math(scope: Scope, node: ast.Call, name: str) -> t.Expr:
     no_keywords(scope, node, f"math.{name}")
     check_count(scope, node, f"math.{name}", *t.MATH_ARITY[name])
     if name == "nextafter" and scope.unit.declared.precision == "float32":
-        raise scope.error(node, "math.nextafter is of float64 numbers; leave out precision = gl.float32")
+        raise scope.error(node, "math.nextafter works on float64; leave out precision = gl.float32")
     values = [number_of(scope, argument, f"math.{name} of") for argument in node.args]
     if name in ("floor", "ceil", "trunc"):
         if values[0].type != "float" or name == "trunc":
@@ -201,13 +201,13 @@ def _has_members(value: Any) -> bool:
 
 
 def _of_gaslab(function: FunctionType) -> bool:
-    """Return whether *function* is gaslab's own, such as gl.field, and no program's."""
+    """Return whether *function* is gaslab's, such as gl.field, not a program's."""
     package, _, rest = function.__module__.partition(".")
     return package == "gaslab" and rest.split(".")[0] not in ("", "programs")
 
 
 def _why_not(function: Any, text: str) -> str:
-    """Return why an object that is known cannot be called, and what to write."""
+    """Return why a known object cannot be called, and what to write instead."""
     name = getattr(function, "__name__", "")
     if _found(function, _INSTEAD):
         return f"{text} is not in the language; {_INSTEAD[function]}"

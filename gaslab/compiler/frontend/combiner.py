@@ -42,7 +42,7 @@ def combiner(
 ) -> t.Combiner:
     """Return the combiner that annotates parameter *name* of a method, or its ``"return"``.
 
-    Where *collects*, it may be a list, a sorted set or a total by key.
+    If *collects*, it may be a list, a sorted set or a total by key.
     """
     method, arguments = source.node.name, source.arguments
     if name == "return":
@@ -69,11 +69,11 @@ def combiner(
     storage = storage_of(annotation)
     if storage is not None and t.is_list(storage):
         if not collects:
-            raise source.error(node, f"{what} is a list, which gather and messages make; write {_CHOICES}")
+            raise source.error(node, f"{what} is a list, as only gathers and messages are; write {_CHOICES}")
         if (why := refused_elements(storage)) is not None:
             raise source.error(node, why)
         if t.element_storage(storage) in t.TUPLES and name != "message":
-            text = f"{what} is a list of tuples, which messages alone are; gl.SumBy[int, float] sums by key"
+            text = f"{what} is a list of tuples, which only messages are; gl.SumBy[int, float] sums by key"
             raise source.error(node, text)
         return t.Combiner(storage.partition(":")[0], t.element_storage(storage))
     if (why := of_tuples(annotation)) is not None:
@@ -93,7 +93,7 @@ def combiner(
 
 
 def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
-    """Return the operation of a mark as the tree has it; raises where the type has no such operation."""
+    """Return the tree's operation for a mark; raises if the type has no such operation."""
     kind, row = t.STORAGE[storage][0], t.OPERATIONS.get(op)
     known = [row.name for row in t.OPERATIONS.values() if row.is_scalar]
     if row is None or (row.same_as or op) not in known:
@@ -105,7 +105,7 @@ def checked(op: str, storage: str, error: Callable[[str], Exception]) -> str:
 
 
 def accumulator(cls: type, total: type, sizes: Sizes) -> t.RecordCombiner:
-    """Return an accumulator with parts, of the class that declares them."""
+    """Return an accumulator with the parts that the class declares."""
     declared = parts(cls, total, sizes)
     if not declared:
         raise class_source(cls).error(None, f"{total.__name__} has no parts; write one: count: int")
@@ -121,9 +121,7 @@ def accumulator(cls: type, total: type, sizes: Sizes) -> t.RecordCombiner:
             continue
         op = checked(one.op, variable.storage, one.error)
         if variable.default is not t.REQUIRED and variable.default:
-            raise one.error(
-                f"part {variable.name!r} starts from what combining nothing gives; remove the default"
-            )
+            raise one.error(f"part {variable.name!r} starts from the combiner's identity; remove the default")
         found.append(t.Part(variable.name, t.Combiner(op, variable.storage), variable.shape, variable.site))
     return t.RecordCombiner("record", "record", name=total.__name__, parts=tuple(found))
 
@@ -141,7 +139,7 @@ def own_part(one: Declaration) -> t.Part:
 
 
 def merged(cls: type) -> type | None:
-    """Return the accumulator that the program's ``merge`` is of; None if it has none."""
+    """Return the accumulator of the program's ``merge``; None if it has none."""
     function = getattr(cls, "merge", None)
     if not isinstance(function, FunctionType):
         return None
@@ -154,7 +152,7 @@ def merged(cls: type) -> type | None:
     ]
     totals = [one for one in meant if inspect.isclass(one) and issubclass(one, program.Accumulator)]
     if not totals:
-        return None  # a method like others
+        return None  # an ordinary method
     name = totals[0].__name__
     if len(names) != 3 or len(totals) != 3 or len(set(totals)) > 1:
         write = f"def merge(self, a: {name}, b: {name}) -> {name}"
@@ -167,7 +165,7 @@ def annotation_value(cls: type, source: FunctionSource, name: str, node: ast.exp
     function = source.function
     try:
         written = function.__annotations__.get(name)
-    except NameError:  # Python 3.14 evaluates it only now, and fails for a name it does not know
+    except NameError:  # Python 3.14 evaluates it only now, and fails for an unknown name
         written = None
     if written is not None and not isinstance(written, str):
         return written

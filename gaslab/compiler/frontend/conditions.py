@@ -20,7 +20,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
 Lets = list[tuple[int, t.Expr]]  # numbers and values, see `Let`
-Skippable = tuple[Any, list[t.Stmt]]  # a value, and the statements that it takes
+Skippable = tuple[Any, list[t.Stmt]]  # a value, and the statements that it needs
 _READ = (
     t.Aggregate, t.Bound, t.Const, t.EdgeField, t.Forward, t.Global, t.Local, t.NoList, t.Param, t.PartOf,
     t.VertexAttribute, t.VertexField,
@@ -28,7 +28,7 @@ _READ = (
 
 
 def truth(scope: Scope, node: ast.expr) -> t.Expr:
-    """Return the tree of *node* where only its truth counts."""
+    """Return the tree of *node* where only its truth matters."""
     if isinstance(node, ast.BoolOp):
         return logical(scope, node, in_turn(scope, node.values, truth))
     if keyed.total_named(scope, node) is not None:
@@ -49,12 +49,12 @@ def as_bool(scope: Scope, value: t.Expr, node: ast.expr) -> t.Expr:
 
 
 def in_turn(scope: Scope, nodes: list[ast.expr], of: Callable[[Scope, ast.expr], Any]) -> list[Skippable]:
-    """Return the values of operands, of which all but the first may be skipped."""
+    """Return the values of operands; all but the first may be skipped."""
     return [(of(scope, nodes[0]), []), *(skippable(scope, node, of) for node in nodes[1:])]
 
 
 def skippable(scope: Scope, node: ast.expr, of: Callable[[Scope, ast.expr], Any]) -> Skippable:
-    """Return the value of an operand that may be skipped, and the statements before it if it is not."""
+    """Return the value of an operand that may be skipped, and the statements before it."""
     around, scope.pending = scope.pending, []
     draws, scope.draws = scope.draws, 0
     value = of(scope, node)
@@ -90,7 +90,7 @@ def chosen_in_turn(scope: Scope, node: ast.BoolOp, operands: list[Skippable]) ->
         no_array(scope, value, operand, "`and` and `or`")
         kind = scope.join(t.Local("", kind), value, node)[2]
         if t.is_list(kind):
-            raise scope.error(operand, "of lists none is chosen where one takes a loop; write if and else")
+            raise scope.error(operand, "`and` and `or` cannot choose a list here; write if and else")
     chosen, site = scope.new_local("_chosen", kind, node), scope.site(node)
     test = as_bool(scope, chosen, node)
     statements: list[t.Stmt] = []
@@ -103,7 +103,7 @@ def chosen_in_turn(scope: Scope, node: ast.BoolOp, operands: list[Skippable]) ->
 
 
 def reusable(scope: Scope, value: Any, lets: Lets) -> Any:
-    """Return an expression that may repeat *value*: itself if it is only read, else a new name.
+    """Return an expression that may repeat *value*: *value* if it is only read, else a new name.
 
     The name and its value are added to *lets*.
     """
@@ -158,7 +158,7 @@ def conditional(scope: Scope, node: ast.IfExp) -> Any:
 
 @reads(ast.Compare)
 def comparisons(scope: Scope, node: ast.Compare) -> t.Expr:
-    """A chain ``a < b < c`` becomes ``a < b and b < c`` with one evaluation of b, after that of a."""
+    """A chain ``a < b < c`` becomes ``a < b and b < c`` with one evaluation of b, after a."""
     left = value_of(scope, node.left)
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         if isinstance(op, ast.Is | ast.IsNot):
@@ -189,7 +189,7 @@ def comparisons(scope: Scope, node: ast.Compare) -> t.Expr:
 
 
 def chain_in_turn(scope: Scope, node: ast.Compare, left: t.Expr, rights: list[Skippable]) -> t.Expr:
-    """Return a chain in which a comparison takes statements; a value that two comparisons read is a local."""
+    """Return a chain with a comparison that needs statements; a value read by two comparisons is a local."""
     tests: list[Skippable] = []
     for op, right_node, (right, before) in zip(node.ops, node.comparators, rights, strict=True):
         no_array(scope, right, right_node, "a comparison")
@@ -215,7 +215,7 @@ def comparison(scope: Scope, op: ast.cmpop, left: t.Expr, right: t.Expr, node: a
         other = right if left.type == "id" else left
         raise scope.error(
             node,
-            f"a vertex id is compared with {t.named(other.type)}; declare the other side gl.VertexId, "
+            f"a vertex id cannot be compared with {t.named(other.type)}; declare the other side gl.VertexId, "
             "as a parameter or a field",
         )
     if left.type in NUMBERS:

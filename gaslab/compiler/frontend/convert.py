@@ -1,7 +1,7 @@
-"""The four expression types and how values pass between them.
+"""The four expression types and conversions between them.
 
-``bool`` widens to ``int`` and both to ``float``, as in Python; narrowing is written out by the
-user (``int(x)``, ``x != 0``). A vertex id meets only other ids.
+``bool`` widens to ``int`` and both to ``float``, as in Python; narrowing is written out by the user
+(``int(x)``, ``x != 0``). A vertex id combines only with ids.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ IDS = "ids are only compared, copied and combined"
 
 
 def join(a: t.Type, b: t.Type) -> Any:
-    """Return the type that holds both *a* and *b*; None if there is none."""
+    """Return the type that holds both *a* and *b*; None if none does."""
     if a == b:
         return a
     if isinstance(a, t.Array) or isinstance(b, t.Array):
@@ -31,7 +31,7 @@ def join(a: t.Type, b: t.Type) -> Any:
 
 
 def widen(value: t.Expr, kind: t.Type) -> t.Expr | None:
-    """Return *value* as *kind* if that loses nothing but an int's last bits in a float; else None."""
+    """Return *value* as *kind* if that loses at most an int's last bits in a float; else None."""
     if value.type == kind:
         return value
     if join(value.type, kind) != kind:
@@ -58,7 +58,7 @@ def remedy(found: t.Type, wanted: t.Type) -> str:
     if t.PAIR in (found, wanted):
         return "unpack it: key, payload = total"
     if t.is_list(found) or t.is_list(wanted):
-        return "a list meets only lists of the same kind and type"
+        return "lists combine only with lists of the same kind and type"
     if "id" in (found, wanted):
         return IDS
     return "write ... != 0" if wanted == "bool" else "write int(...) or math.floor(...)"
@@ -70,7 +70,7 @@ def constant(value: Any) -> float | int | bool | None:
         value = value.item()
     if isinstance(value, bool):
         return value
-    if isinstance(value, int):  # an IntEnum's member too
+    if isinstance(value, int):  # includes members of an IntEnum
         return int(value)
     return float(value) if isinstance(value, float) else None
 

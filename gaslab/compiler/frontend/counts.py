@@ -1,4 +1,4 @@
-"""Vectors that count edges: their elements fit 32 bits, and half as many bytes are kept and travel."""
+"""Vectors that count edges: 32-bit elements, so half the bytes to keep and send."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MANY_EDGES = 1 << 30  # of a graph: a gather sees each edge at most twice
 
 
 def counting(gather: t.Combiner | None, functions: dict[str, t.Function]) -> t.Combiner | None:
-    """Return a gather's accumulator with the vectors that count edges, as ``gl.at(k)`` does, in 32 bits."""
+    """Return a gather's accumulator with the vectors that count edges (``gl.at(k)``) in 32 bits."""
     if not isinstance(gather, t.RecordCombiner) or gather.own:
         return gather
     added: dict[int, list[t.AddPart]] = {}
@@ -26,7 +26,7 @@ def counting(gather: t.Combiner | None, functions: dict[str, t.Function]) -> t.C
 
 
 def _counts(part: t.Part, added: list[t.AddPart]) -> bool:
-    """Whether each edge adds 1 to an element, or nothing: a call of gather makes one accumulator."""
+    """Whether each edge adds 1 to an element, or nothing: gather returns one accumulator per call."""
     ones = [isinstance(s.value, t.Const) and s.value.value == 1 for s in added]
     return part.combiner.op == "sum" and bool(ones) and all(ones)
 

@@ -1,6 +1,6 @@
 """The declarations of a program class: parameters, fields, methods, aggregators, combiners, directions.
 
-What is wrong with a single parameter or field is said in `field_declarations`.
+Errors of a single parameter or field are raised in `field_declarations`.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class Declared:
     scatter_edges: int
     rng: str
     precision: str
-    counts: frozenset[str]  # methods that return a bool of which the true ones are counted
+    counts: frozenset[str]  # methods that return bools, whose True values are counted
     baked: dict[str, int]  # parameters that shapes name: constants of this tree
-    supersteps: int | str | None = None  # of a phase, at most; or the parameter that says it
-    endless: ProgramError | None = None  # what to raise for a phase that nothing ends but signals
+    supersteps: int | str | None = None  # of a phase, at most; or the parameter that sets it
+    endless: ProgramError | None = None  # the error for a phase that only a lack of signals ends
 
     @property
     def own(self) -> t.RecordCombiner | None:
-        """The accumulator that the program's merge is of."""
+        """The accumulator of the program's merge."""
         combiners = (self.gather, self.message, *self.aggregators.values())
         return next((c for c in combiners if isinstance(c, t.RecordCombiner) and c.own), None)
 
@@ -88,8 +88,8 @@ def declare(
 ) -> Declared:
     """Return the declarations of program class *cls* and its bases; raises ProgramError.
 
-    *functions* and *directions* (of gather and scatter) belong to one phase, where the class has
-    several; by default the class's own. *shapes* has the values of int parameters.
+    *functions* and *directions* (of gather and scatter) are those of one phase of several; by default the
+    class's own. *shapes* has the values of int parameters.
     """
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
         raise ProgramError(f"{shown(cls)} is not a vertex program; write class Name(gl.VertexProgram):")
@@ -128,7 +128,7 @@ def declare(
         edge_fields=tuple(in_precision(field, precision) for field in fields(cls, "Edge", sizes)),
         functions=functions,
         static=static,
-        # Of all vertices: these are added up in float64. One accumulator is merged the same everywhere.
+        # Over all vertices, sums are in float64. An accumulator is merged the same way everywhere.
         aggregators={k: totals_in(a, precision) if a.op == t.OWN else a for k, a in aggregators.items()},
         marks=program.aggregators_of(cls),
         gather=totals_in(gather, precision),
@@ -148,7 +148,7 @@ def parameters_of(function: FunctionType) -> tuple[str, ...]:
 
 
 def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list[str]]:
-    """Return the functions behind all methods, the names of the static ones, and of the aggregators."""
+    """Return the functions of all methods, the names of the static ones, and those of the aggregators."""
     functions: dict[str, FunctionType] = {}
     static: set[str] = set()
     aggregators: dict[str, None] = {}
@@ -156,7 +156,7 @@ def methods_of(cls: type) -> tuple[dict[str, FunctionType], frozenset[str], list
         if base is object or base is program.VertexProgram:
             continue
         for name, value in vars(base).items():
-            functions.pop(name, None)  # a name of this class hides the base's
+            functions.pop(name, None)  # this class's names hide the bases'
             aggregators.pop(name, None)
             static.discard(name)
             function = value
@@ -196,11 +196,11 @@ def _rng(cls: type) -> str:
 
 
 def class_direction(cls: type, name: str) -> int:
-    """Return over which edges a class says it gathers or scatters at most; raises ProgramError."""
+    """Return all directions in which a class may gather or scatter; raises ProgramError."""
     value = getattr(cls, name)
     if type(value) is int and program.NONE <= value <= program.ALL:
         return value
     if isinstance(value, FunctionType):
-        return program.ALL  # of which each vertex chooses
+        return program.ALL  # each vertex chooses among them
     text = f"{name} is {shown(value)}; write gl.IN, gl.OUT, gl.ALL or gl.NONE"
     raise declaring_source(cls, name).error_at_value(name, text)

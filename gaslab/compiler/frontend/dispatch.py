@@ -36,7 +36,7 @@ _READERS: dict[type[ast.expr], Reader] = {}
 
 
 def reads(kind: type[ast.expr]) -> Callable[[Reader], Reader]:
-    """Make a function the one that reads expressions of this kind."""
+    """Register a function as the reader of this kind of expression."""
 
     def known(reader: Reader) -> Reader:
         _READERS[kind] = reader

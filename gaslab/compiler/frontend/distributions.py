@@ -1,4 +1,4 @@
-"""Draws by a vector: ``gl.categorical`` and ``gl.dirichlet``; all other draws are those of `draws`."""
+"""Draws from a vector: ``gl.categorical`` and ``gl.dirichlet``; `draws` has all others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gaslab.language import rng
 
 
 def call(scope: Scope, node: ast.Call, kind: str) -> Any:
-    """Return the value of a call of a word that draws."""
+    """Return the value of a call that draws."""
     if kind not in rng.OF_VECTORS:
         return call_draw(scope, node, kind)
     [(name, argument)] = bound(scope, node, kind).items()

@@ -14,7 +14,7 @@ from gaslab.language import rng
 
 
 def bound(scope: Scope, node: ast.Call, kind: str) -> dict[str, Any]:
-    """Return the arguments of a call by the word's parameters: syntax nodes, or defaults."""
+    """Return the arguments of a call by parameter: syntax nodes, or defaults."""
     word = next(word for word, name in rng.WORDS.items() if name == kind)
     keywords = {str(keyword.arg): keyword.value for keyword in node.keywords}
     try:
@@ -26,7 +26,7 @@ def bound(scope: Scope, node: ast.Call, kind: str) -> dict[str, Any]:
 
 
 def call_draw(scope: Scope, node: ast.Call, kind: str) -> t.Expr:
-    """Return a draw; its arguments are values like any."""
+    """Return a draw; its arguments are ordinary values."""
     type_, arguments = "int" if kind == "integers" else "float", list[t.Expr]()
     given = bound(scope, node, kind)
     for name, argument in given.items():
@@ -50,7 +50,7 @@ def call_draw(scope: Scope, node: ast.Call, kind: str) -> t.Expr:
 
 
 def note_draw(scope: Scope, node: ast.AST) -> None:
-    """Note that this function draws; raises where it may not."""
+    """Note that this function draws; raises if it may not."""
     if scope.name in scope.unit.declared.aggregators and not scope.is_helper:
         raise scope.error(node, "an aggregator cannot draw; draw in apply and keep the number in a field")
     if scope.name == "merge" and not scope.is_helper:
@@ -62,7 +62,7 @@ def note_draw(scope: Scope, node: ast.AST) -> None:
 
 
 def draws_in(scope: Scope, value: Any) -> int:
-    """Return how many draws stand in *value*; known while the tree is made."""
+    """Return the number of draws in *value*; known while the tree is made."""
     helpers = scope.unit.helpers.all()
     called = [helpers[n.index] for n in t.nodes(value) if isinstance(n, t.CallHelper) and n.index >= 0]
     drawn = sum(isinstance(n, t.Draw | t.Categorical | t.Dirichlet) for n in t.nodes(value))
@@ -70,7 +70,7 @@ def draws_in(scope: Scope, value: Any) -> int:
 
 
 def put_before(scope: Scope, statements: list[t.Stmt], node: ast.AST) -> None:
-    """Put *statements* before the one being read; raises if that would change the order of draws."""
+    """Put *statements* before the current one; raises if that would change the order of draws."""
     scope.pending += statements
     if (
         scope.final
@@ -81,7 +81,7 @@ def put_before(scope: Scope, statements: list[t.Stmt], node: ast.AST) -> None:
 
 
 def check_order(scope: Scope, node: ast.Call, given: Iterable[Any], values: list[t.Expr]) -> None:
-    """Raise where two arguments draw and keywords have changed their order; *given* is by parameter."""
+    """Raise if two arguments draw and keywords change their order; *given* is by parameter."""
     places = [(x.lineno, x.col_offset) for x in given if isinstance(x, ast.expr)]
     if scope.final and places != sorted(places) and sum(draws_in(scope, x) > 0 for x in values) > 1:
         raise scope.error(

@@ -1,7 +1,7 @@
 """Parameters and fields: annotated attributes of a program class, its Vertex and its Edge.
 
-What is wrong with one is said here; of a type that is wider than the class's precision in `precision`, of the
-elements of a list in `lists`.
+Their errors are raised here, but for types wider than the class's precision (`precision`) and for elements of
+lists (`lists`).
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from gaslab.language.rng import Draw
 
 TYPES = "float, int, bool, gl.VertexId or a width such as gl.float32"
 _ELEMENTS = "dtype=float, int, bool or a width such as gl.float32"
-# may be annotated, and are no parameters
+# may be annotated, but are not parameters
 _DIRECTIONS = ("gather_edges", "scatter_edges", "visit_ways", "rng", "precision", "cache_rebuild")
 _EXAMPLE = {"float": "a float such as 1.0", "int": "an int such as 1", "bool": "True or False"}
-MAX_ELEMENTS = 1 << 16  # of an array: some lie on the stacks of threads
+MAX_ELEMENTS = 1 << 16  # of an array: some are on the threads' stacks
 
 
 class Sizes:
-    """The int parameters that shapes may name, with their values; `used` has the ones that a shape names."""
+    """The int parameters that shapes may name, with their values; `used` holds those that a shape names."""
 
     def __init__(self, params: tuple[t.Variable, ...], arguments: Mapping[str, int]) -> None:
         self.values: dict[str, Any] = {
@@ -77,7 +77,7 @@ def fields(cls: type, name: str, sizes: Sizes) -> tuple[t.Variable, ...]:
 
 @dataclass(frozen=True)
 class Declaration:
-    """A part of an accumulator as it was declared; a pair's variable has no storage type yet."""
+    """A part of an accumulator as declared; a pair's variable has no storage type yet."""
 
     variable: t.Variable
     op: str
@@ -106,7 +106,7 @@ def parts(cls: type, total: type, sizes: Sizes) -> list[Declaration]:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where an attribute is declared; *what* is how errors call it."""
+    """Where an attribute is declared; *what* names it in errors."""
 
     what: str
     source: ClassSource
@@ -117,11 +117,11 @@ class _Place:
         return self.source.site(self.at)
 
     def error(self, text: str) -> ProgramError:
-        """Return the error that *what* is so, at the declaration."""
+        """Return the error about *what*, at the declaration."""
         return self.source.error(self.at, f"{self.what} {text}")
 
     def value_error(self, text: str) -> ProgramError:
-        """As `error`, at the value that is assigned."""
+        """As `error`, at the assigned value."""
         return self.source.error(getattr(self.at, "value", self.at), f"{self.what} {text}")
 
     def type_error(self, text: str) -> ProgramError:
@@ -141,9 +141,9 @@ class _Group:
         self.is_parameter = kind == "parameter"
 
     def variables(self, arrays: bool = False) -> tuple[t.Variable, ...]:
-        """Return the declared variables; raises where a name, a type or a default is outside the language.
+        """Return the declared variables; raises if a name, a type or a default is outside the language.
 
-        Of parameters they are those that are *arrays*, or those that are not.
+        For parameters, either the *arrays* or the others.
         """
         annotations = annotations_of(self.cls, self.stop, None if self.is_parameter else self.owner)
         found = {
@@ -155,7 +155,7 @@ class _Group:
         return tuple(self.looked_up(one, found) if one.lookup else one for one in found.values())
 
     def looked_up(self, field: t.Variable, known: Mapping[str, t.Variable]) -> t.Variable:
-        """Return a looked-up field, complete; raises where its path leads nowhere."""
+        """Return a complete looked-up field; raises if its path leads nowhere."""
         assert field.lookup is not None
         names = field.lookup.link, field.lookup.field
         place, path = self.place(field.name), ".".join(names)
@@ -179,7 +179,7 @@ class _Group:
         return replace(field, lookup=replace(field.lookup, nobody=0 if nobody is None else nobody))
 
     def place(self, name: str) -> _Place:
-        """Return where an attribute is declared; raises for a reserved name."""
+        """Return the place where an attribute is declared; raises for a reserved name."""
         source = self.source(next(c for c in self.cls.__mro__ if name in own_annotations(c)))
         what = f"parameter {name!r}" if self.is_parameter else f"{self.kind} field {name!r}"
         place = _Place(what, source, source.declaration(name))
@@ -223,10 +223,10 @@ class _Group:
             default = extra.init
             if self.is_parameter and not extra.has_init:
                 default = t.REQUIRED
-            elif storage == "id" and type(extra.init) is int:  # nothing is said
+            elif storage == "id" and type(extra.init) is int:  # unspecified
                 default = program.NOBODY if shape else t.REQUIRED
             if storage == "bool" and type(default) is int and default == 0:
-                default = False  # what gl.field starts from where nothing is said
+                default = False  # gl.field's start if unspecified
         if default is not t.REQUIRED:
             there = self.source(next(c for c in self.cls.__mro__ if name in vars(c)))
             written = there.declaration(name)
@@ -250,7 +250,7 @@ class _Group:
             kind = ("a number", "a gl.Vector", "a gl.Matrix")[rank]
             raise place.value_error(f"is {kind} but its shape is {shape}; make them agree")
         if not rank and extra.dtype is not None:
-            raise place.value_error("is a number, whose annotation says its type; leave out dtype")
+            raise place.value_error("is a number, typed by its annotation; leave out dtype")
         lengths = []
         for length in shape:
             if isinstance(length, str):
@@ -277,7 +277,7 @@ class _Group:
         return tuple(lengths)
 
     def sync(self, mark: Any, rank: int, storage: str, place: _Place) -> str | None:
-        """Return how contributions to a field combine, None if it takes none."""
+        """Return how contributions to a field combine, None if it has none."""
         if mark is None:
             return None
         rows = [row for row in t.OPERATIONS.values() if row.sync]
@@ -300,7 +300,7 @@ class _Group:
         if self.kind not in ("Vertex", "Edge"):
             raise place.type_error(f"is {t.named(storage)}; only vertices and edges have such fields")
         if t.element_storage(storage) in t.TUPLES:
-            text = "is a list of tuples, which messages alone are; write a list for each member"
+            text = "is a list of tuples, which only messages are; write a list for each member"
             raise place.type_error(text)
         if (why := refused_elements(storage)) is not None:
             raise place.type_error(f"is {t.named(storage)}; {why}")
@@ -316,7 +316,7 @@ class _Group:
         return t.Variable(name, storage, (), place.site)
 
     def source(self, home: type) -> ClassSource:
-        """Return the source of *home*, the class or the base that an attribute is written in."""
+        """Return the source of *home*, the class or base that defines an attribute."""
         if not self.is_parameter:
             for program_class in self.owner.__mro__:
                 if vars(program_class).get(self.kind) is home:
@@ -324,7 +324,7 @@ class _Group:
         return class_source(home)
 
     def default(self, value: Any, storage: str, place: _Place) -> Any:
-        """Return a default as the plain number of its type; raises where it does not fit."""
+        """Return a default as a plain number of its type; raises if it does not fit."""
         kind = t.STORAGE[storage][0]
         if isinstance(value, Draw):
             return self.random_start(value, kind, place)
@@ -335,7 +335,7 @@ class _Group:
                 raise place.error("is a vertex id; its default can only be gl.NOBODY: assign it in init")
             if isinstance(value, int | str) and not isinstance(value, bool):
                 return value
-            text = f"the default of {place.what} is no id; write an int or a str"
+            text = f"the default of {place.what} is not an id; write an int or a str"
             raise place.source.error(place.at, text)
         number = constant(value)
         if number is None:
@@ -352,7 +352,7 @@ class _Group:
         return float(number) if kind == "float" else number
 
     def random_start(self, draw: Draw, kind: str, place: _Place) -> Draw:
-        """Return a random start of a field; raises where it does not fit."""
+        """Return a field's random start; raises if it does not fit."""
         if self.is_parameter:
             raise place.error("is the same for all vertices; draw in a field: class Vertex")
         if join(TYPES_OF_DRAWS[draw.kind], kind) != kind:
@@ -379,7 +379,7 @@ class _Group:
 
 
 def _said(dtype: Any) -> str:
-    """Return a dtype as it is written."""
+    """Return a dtype as written."""
     if storage_of(dtype) == "id":
         return "gl.VertexId"
     return str(getattr(dtype, "__name__", None) or repr(dtype))
@@ -392,7 +392,7 @@ def _text(annotation: Any) -> str:
 
 
 def _written(annotation: Any) -> str:
-    """Return an annotation much as it is written: ``int | None``, ``(bool, int)``."""
+    """Return an annotation nearly as written: ``int | None``, ``(bool, int)``."""
     if isinstance(annotation, tuple):
         return f"({', '.join(map(_written, annotation))})"
     plain = isinstance(annotation, type) and get_origin(annotation) is None  # list[int] was a type once

@@ -1,7 +1,7 @@
-"""A plain function of a vertex, of an edge or of two numbers, as a program of its own.
+"""A plain function of a vertex, of an edge or of two numbers, as a separate program.
 
-The function becomes a helper, which is emitted with scalars alone; every value that it reads of its vertex
-or edge becomes a field of a program whose ``apply`` calls the helper and stores what it returns.
+The function becomes a helper, which is emitted with scalars alone; every value that it reads from its vertex
+or edge becomes a field of a program whose ``apply`` calls the helper and stores the result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NOWHERE = t.Site("", 0, "")
 
 @dataclass(frozen=True)
 class Input:
-    """What the k-th field of the program holds: a field or attribute of a role, or a number of a pair."""
+    """The content of the program's k-th field: a field or attribute of a role, or a number of a pair."""
 
     role: str  # "v", "nbr", "e"; "a" or "b" of a merge
     name: str
@@ -34,7 +34,7 @@ class Input:
 def parse_function(
     function: Any, kind: str, vertex: Mapping[str, str], edge: Mapping[str, str], of: str = "float"
 ) -> tuple[t.Tree, tuple[Input, ...], str]:
-    """Return (program, what its fields hold, type of the result); the last field takes the result.
+    """Return (program, contents of its fields, type of the result); the last field takes the result.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def parse_function(
     kind : {"vertex", "edge", "merge"}
         Whether it takes a vertex; a source, an edge and a target; or two numbers of the type *of*.
     vertex, edge : mapping
-        Names of the graph's columns to their storage types.
+        The storage types of the graph's columns, by name.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Lists that grow: fields that are appended to, or that take a vertex's messages as a whole."""
+"""Lists that grow: fields that are appended to, or that take all of a vertex's messages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.value_checks import check_count, no_keywords
 
 _WRITERS = ("init", "init_message", "apply")
-_SORTS = ("mode", "mex")  # words that need room for a whole list, which is made before a method runs
+_SORTS = ("mode", "mex")  # functions that need room for a whole list, allocated before a method runs
 
 
 def append(scope: Scope, node: ast.Call) -> t.Append | None:
-    """Return the statement ``v.field.append(x)``, None if it is something else."""
+    """Return the statement ``v.field.append(x)``, None for anything else."""
     target = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "append" else None
     if not isinstance(target, ast.Attribute) or scope.role(target.value) not in ("v", "nbr", "e"):
         return None
     place, text = writable(scope, target), ast.unparse(target)
     if not t.is_list(place.type) or scope.name not in _WRITERS:
         what = t.named(place.type)
-        raise scope.error(node, f"append is for lists of v in init and apply, and this is {what}")
+        raise scope.error(node, f"append is for lists of v in init and apply, but this is {what}")
     if place.type.startswith("set:"):
         raise scope.error(node, f"{text} is a sorted set, which is gathered; declare it gl.List to append")
     if text in scope.looped:
@@ -44,9 +44,9 @@ def append(scope: Scope, node: ast.Call) -> t.Append | None:
 
 
 def with_growing(trees: tuple[t.Tree, ...], declared: Iterable[Declared]) -> tuple[t.Tree, ...]:
-    """Return the phases of a program, each knowing the lists that grow; raises where edges read them."""
+    """Return the phases of a program, each with its growing lists; raises if edges read them."""
     fields, found = trees[0].vertex_fields, set[str]()
-    for _ in range(len(fields) + 1):  # as often as a list can be handed on
+    for _ in range(len(fields) + 1):  # as often as a list can be passed on
         for tree in trees:
             for name in _WRITERS:
                 body = tree.functions[name].body if name in tree.functions else ()
@@ -61,7 +61,7 @@ def with_growing(trees: tuple[t.Tree, ...], declared: Iterable[Declared]) -> tup
 
 
 def _grown(body: tuple[t.Stmt, ...], known: set[int]) -> set[int]:
-    """Return the fields that grow in a method's *body*, where those *known* grow."""
+    """Return the fields that grow in a method's *body*, given that those *known* grow."""
     found = set()
     for one in t.statements(body):
         if isinstance(one, t.Append):
@@ -82,7 +82,7 @@ def _check_words(tree: t.Tree, declared: Declared, growing: set[int]) -> None:
             words = [y.function for y in inner if isinstance(y, t.ListWord) and y.function in _SORTS]
             fields = [y for y in getattr(x, "arguments", ()) if isinstance(y, t.VertexField)]
             if words and any(y.index in growing and t.is_list(y.type) for y in fields):
-                text = f"gl.{words[0]} has no room for a list that grows; take it of the message, or count"
+                text = f"gl.{words[0]} has no room for a list that grows; apply it to the message, or count"
                 raise declared.error(name, text)
 
 
@@ -95,6 +95,6 @@ def _check_readers(tree: t.Tree, declared: Declared, growing: set[str]) -> None:
             if {f"v.{field}", f"nbr.{field}"} & function.reads:
                 raise declared.error(
                     name,
-                    f"{field!r} is a list that grows, which only its own vertex reads, in init, apply and "
+                    f"{field!r} is a list that grows, which only its own vertex can read, in init, apply and "
                     f"active; copy what {name} needs into numbers or a vector of v",
                 )

@@ -42,9 +42,9 @@ def call_method(scope: Scope, node: ast.Call, callee: ast.Attribute) -> Any:
 
 
 def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | None) -> Any:
-    """Call a function of the user's, made for these types; *me* is a method's first parameter.
+    """Call a user's function, compiled for these types; *me* is a method's first parameter.
 
-    The values that the helper reads of the vertex, the edge or the program follow its arguments.
+    The values that the helper reads from the vertex, the edge or the program follow its arguments.
     """
     arguments: dict[str, t.Expr | str] = {me: "self"} if me else {}
     given = bound_arguments(scope, node, function, me is not None)
@@ -81,10 +81,10 @@ def call_helper(scope: Scope, node: ast.Call, function: FunctionType, me: str | 
 
 
 def in_place(scope: Scope, value: ArrayValue, node: ast.AST) -> Place:
-    """Return where *value* lies: helpers, which only read, take arrays by reference."""
+    """Return *value* in memory: helpers, which only read, take arrays by reference."""
     place = value.place
     if place is None or (isinstance(place, t.PartOf) and not place.record.startswith("self")):
-        return temporary(scope, value, node)  # parts of a total or a message may be kept narrower than read
+        return temporary(scope, value, node)  # parts of a total or a message may be stored narrower than read
     return place
 
 
@@ -111,7 +111,7 @@ def bound_arguments(scope: Scope, node: ast.Call, function: FunctionType, is_met
 
 
 def _signature(function: FunctionType) -> inspect.Signature:
-    """Return the signature without annotations, which may have names that exist for type checkers alone."""
+    """Return the signature without annotations, whose names may exist only for type checkers."""
     code, kinds = function.__code__, inspect.Parameter
     positional, defaults = code.co_argcount, function.__defaults__ or ()
     keywords = positional + code.co_kwonlyargcount

@@ -18,12 +18,12 @@ from gaslab.compiler.frontend.values import ArrayValue
 class HelperScope(Scope):
     """A helper for one combination of argument types.
 
-    It is emitted with scalars alone: each value that it reads of a vertex, an edge or the program becomes
-    a further parameter, listed in `hidden`, and the caller reads it.
+    It is emitted with scalars alone: each value that it reads from a vertex, an edge or the program becomes
+    an extra parameter, listed in `hidden`, and the caller reads it.
     """
 
     is_helper = True
-    index = -1  # in Tree.helpers; -1 until a call that stays asks for it
+    index = -1  # in Tree.helpers; -1 until a call that is kept asks for it
     _result: t.Type | None = None
 
     @property
@@ -49,7 +49,7 @@ class HelperScope(Scope):
         return self.hidden[value]
 
     def returned(self, value: t.Expr, node: ast.AST) -> t.Expr:
-        """Return *value* in the type that holds all values this helper returns."""
+        """Return *value* in the type that holds all values that this helper returns."""
         wide = join(self._result or value.type, value.type)
         if wide is None:
             raise self.error(
@@ -63,7 +63,7 @@ class HelperScope(Scope):
 
 
 class Helpers:
-    """The helpers of a program, made as calls to them are met."""
+    """The helpers of a program, made when first called."""
 
     unit: Unit
 
@@ -75,7 +75,7 @@ class Helpers:
     def special(
         self, function: FunctionType, arguments: dict[str, t.Expr | str], caller: Scope, node: ast.AST
     ) -> HelperScope:
-        """Return *function* for the types of values, and the roles, that *arguments* has by parameter."""
+        """Return *function* for the types and roles of *arguments*, by parameter."""
         entities = {name: value for name, value in arguments.items() if isinstance(value, str)}
         parameters = {name: value.type for name, value in arguments.items() if not isinstance(value, str)}
         storages = {
@@ -101,7 +101,7 @@ class Helpers:
         return self._special[key]
 
     def place(self, helper: HelperScope) -> int:
-        """Return the index of *helper* in the tree, behind the helpers that it calls."""
+        """Return the index of *helper* in the tree, after the helpers that it calls."""
         if helper.index < 0:
             function = build_function(helper)
             helper.index = len(self._placed)

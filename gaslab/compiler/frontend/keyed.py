@@ -1,4 +1,4 @@
-"""Totals by key, ``gl.SumBy[K, V]``: what gather contributes to them, and operations on apply's total.
+"""Totals by key, ``gl.SumBy[K, V]``: gather's contributions, and operations on apply's total.
 
 Such a total is only read, and only by its own name: every use of it is a `KeyedWord`.
 """
@@ -42,7 +42,7 @@ def contributed(scope: Scope, node: ast.Return) -> list[t.Stmt]:
 
 
 def total_named(scope: Scope, node: ast.expr) -> t.KeyedCombiner | None:
-    """Return the combiner of the total by key that *node* names, None if it names none."""
+    """Return the combiner of the total by key that *node* names, else None."""
     if not isinstance(node, ast.Name) or node.id in scope.entities or scope.is_helper:
         return None
     if scope.parameters.get(node.id) != t.SUM_BY:
@@ -67,7 +67,7 @@ def of_key(scope: Scope, combiner: t.KeyedCombiner, word: str, key: t.Expr, node
 def item(scope: Scope, combiner: t.KeyedCombiner, node: ast.Subscript) -> t.Expr:
     """``total[key]``"""
     if isinstance(node.slice, ast.Slice):
-        raise scope.error(node.slice, f"a total by key is not cut; write {ITEMS}")
+        raise scope.error(node.slice, f"a total by key cannot be sliced; write {ITEMS}")
     return of_key(scope, combiner, "at", value_of(scope, node.slice), node.slice)
 
 
@@ -80,7 +80,7 @@ def method(scope: Scope, combiner: t.KeyedCombiner, node: ast.Call, callee: ast.
             raise scope.error(node.args[0], f"argmax takes no argument here; write {name}.argmax()")
         return t.KeyedWord("argmax", (), combiner.key_type, scope.site(node))
     if callee.attr == "items":
-        raise scope.name_error(callee, f"items() stands in a loop alone; write {ITEMS}")
+        raise scope.name_error(callee, f"items() can only be looped over; write {ITEMS}")
     instead = {"get": f"{name}[key], which is 0 where the key is absent", "keys": ITEMS, "values": ITEMS}
     known = callee.attr in instead
     hint = f"; write {instead[callee.attr]}" if known else nearest(callee.attr, METHODS)
@@ -88,7 +88,7 @@ def method(scope: Scope, combiner: t.KeyedCombiner, node: ast.Call, callee: ast.
 
 
 def iterated(scope: Scope, node: ast.For) -> t.KeyedCombiner | None:
-    """Return the total over whose items a loop runs, None if it runs over another thing."""
+    """Return the total whose items a loop runs over, None if it runs over something else."""
     over = node.iter
     if (total_named(scope, over)) is not None:
         raise scope.error(over, f"a loop over a total by key runs over its items; write {ITEMS}")

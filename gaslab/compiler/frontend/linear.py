@@ -30,7 +30,7 @@ _WORDS = (
 
 
 def numpy_word(lookup: Any, callee: ast.expr) -> str | None:
-    """Return a function's name in numpy (``linalg.solve``), None if it is not numpy's."""
+    """Return a function's name in numpy (``linalg.solve``), None if numpy does not have it."""
     if isinstance(callee, ast.Attribute):
         owner = lookup(callee.value)
         if inspect.ismodule(owner) and owner.__name__.split(".")[0] == "numpy":
@@ -48,7 +48,7 @@ def call_numpy(scope: Scope, node: ast.Call, word: str) -> Any:
     """Return the value of a call of the numpy function *word*."""
     if word not in _WORDS:
         known = nearest(word, _WORDS)
-        hint = known if "did you mean" in known else f"; there are {', '.join(sorted(set(_WORDS)))}"
+        hint = known if "did you mean" in known else f"; choose from {', '.join(sorted(set(_WORDS)))}"
         raise scope.name_error(node.func, f"np.{word} is not in the language{hint}")
     if word == "searchsorted":
         return searched(scope, node)
@@ -116,7 +116,7 @@ def made_of(scope: Scope, node: ast.Call, number: float) -> ArrayValue:
     parts = argument.elts if isinstance(argument, ast.Tuple) else [argument]
     shape = tuple(known_length(scope, part) for part in parts)
     if not 1 <= len(shape) <= 2:
-        raise scope.error(argument, "an array has one or two dimensions")
+        raise scope.error(argument, "an array must have one or two dimensions")
     return ArrayValue(t.Array("float", shape), lambda *_: t.Const(number, "float"), symmetric=True)
 
 
@@ -159,7 +159,7 @@ def pairwise(scope: Scope, node: ast.Call, word: str, values: list[Any]) -> Any:
 
 
 def reduced(scope: Scope, op: str, value: ArrayValue, node: ast.AST) -> t.Expr:
-    """Return all elements combined to one number."""
+    """Return all elements combined into one number."""
     counter, shape = new_counter(scope), value.type.shape
     if len(shape) == 2:
         if value.place is None:
@@ -212,7 +212,7 @@ def outer_product(scope: Scope, node: ast.Call, values: list[ArrayValue]) -> Arr
     left, right = (simple(scope, value, node) for value in values)
     same = ast.dump(node.args[0]) == ast.dump(node.args[1])
     if "self.draws" in scope.reads and any(isinstance(n, ast.Call) for n in ast.walk(node.args[0])):
-        same = False  # what is called may draw, and gives two vectors
+        same = False  # a call may draw, and would give two vectors
     if same:
         right = left
     probe = product_of_numbers(scope, left.at(t.Const(0, "int")), right.at(t.Const(0, "int")))
@@ -227,6 +227,6 @@ def call_len(scope: Scope, node: ast.Call) -> t.Expr:
     value = value_of(scope, node.args[0])
     if not isinstance(value, ArrayValue):
         raise scope.name_error(
-            node.func, "len is of vectors and matrices; v.degree counts edges, self.num_vertices vertices"
+            node.func, "len takes vectors and matrices; v.degree counts edges, self.num_vertices vertices"
         )
     return t.Const(value.type.shape[0], "int")

@@ -24,21 +24,21 @@ def length(x: t.Expr) -> t.Expr:
 def item(scope: Scope, x: t.Expr, node: ast.Subscript) -> t.Expr:
     """``x[i]``"""
     if isinstance(node.slice, ast.Slice):
-        raise scope.error(node.slice, "a list is not cut; write for i in range(...) and x[i]")
+        raise scope.error(node.slice, "a list cannot be sliced; write for i in range(...) and x[i]")
     if members_of(x):
         raise scope.error(node, WHOLE)
     return at(scope, x, scope.fit(value_of(scope, node.slice), "int", node.slice, "a position"), node)
 
 
 def at(scope: Scope, x: t.Expr, index: t.Expr, node: ast.AST) -> t.Expr:
-    """Return the element of *x* at *index*; outside of it is a fault."""
+    """Return the element of *x* at *index*; an index outside is a fault."""
     return t.ListWord("item", (index, x), element_type(x.type), scope.site(node))
 
 
 def contains(scope: Scope, value: t.Expr, x: t.Expr, node: ast.AST) -> t.Expr:
     """``value in x``"""
     if members_of(x):
-        raise scope.error(node, "a tuple is not looked for in a list; write a loop: for a, b in message")
+        raise scope.error(node, "a list cannot be searched for a tuple; write a loop: for a, b in message")
     wanted = scope.fit(value, element_type(x.type), node, f"an element of {t.named(x.type)}")
     return t.ListWord("in", (wanted, x), "bool")
 
@@ -57,9 +57,8 @@ def call(scope: Scope, node: ast.Call, word: str) -> t.Expr:
     kind = element_type(values[0].type)
     if word == "common":
         if values[0].type != values[1].type:
-            raise scope.error(
-                node, f"{t.named(values[0].type)} meets {t.named(values[1].type)}; make them agree"
-            )
+            text = f"cannot combine {t.named(values[0].type)} and {t.named(values[1].type)}; make them agree"
+            raise scope.error(node, text)
         return t.ListWord("common", tuple(values), "int")
     if kind not in (("int",) if word == "mex" else ("int", "id")):
         of = "ints" if word == "mex" else "ints or vertex ids"

@@ -1,7 +1,7 @@
 """Lists and sorted sets as types; the operations on them are in `list_words`.
 
-A program can only read a list: it has no operators, no methods and no locals. So every use is a `ListWord`,
-or the assignment of a whole list to a field.
+A program can only read a list: no operators, no methods, no locals. So every use is a `ListWord`, or the
+assignment of a whole list to a field.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from gaslab.compiler import tree as t
 from gaslab.language.annotations import mark_of
 
 EMPTY = t.NoList("list:")
-NO_VALUE = "a list is read by its words: x[i], len(x), y in x, for y in x, gl.mode(x)"
+NO_VALUE = "a list is only read through x[i], len(x), y in x, for y in x, gl.mode(x)"
 
 
 def list_storage(annotation: Any, storage: str | None) -> str | None:
-    """Return the list type of an annotation whose elements are of *storage*; *storage* if it is no list."""
+    """Return the list type of an annotation with elements of *storage*; *storage* if it is not a list."""
     mark = mark_of(annotation, program.Ragged)
     if mark is None:
         return storage
@@ -27,7 +27,7 @@ def list_storage(annotation: Any, storage: str | None) -> str | None:
 
 
 def tuples_storage(annotation: Any, members: list[str | None]) -> str | None:
-    """Return the type of a list of tuples with these members, None if there is none in the language."""
+    """Return the type of a list of tuples with these members, None if the language has none."""
     mark = mark_of(annotation, program.Ragged)
     name = "_".join("id32" if member == "id" else str(member) for member in members)
     return f"{mark.kind}:{name}" if mark is not None and name in t.TUPLES else None
@@ -41,7 +41,7 @@ def refused_elements(storage: str) -> str | None:
 
 
 def of_tuples(annotation: Any) -> str | None:
-    """Return why an annotation of a list of tuples is refused, None of others."""
+    """Return why an annotation of a list of tuples is refused, None for others."""
     if mark_of(annotation, program.Ragged) is None or get_origin(annotation.__origin__) is not tuple:
         return None
     return "a list of tuples, and lists hold numbers or ids; in gather, gl.SumBy[int, float] sums by key"
@@ -53,7 +53,7 @@ def element_type(kind: t.Type) -> str:
 
 
 def fits(value: t.Expr, kind: t.Type) -> t.Expr | None:
-    """Return *value* as the list type *kind*: a set is a list too, and ``[]`` is anything; else None."""
+    """Return *value* as the list type *kind*: a set is also a list, and ``[]`` fits any; else None."""
     if value == EMPTY:
         return t.NoList(str(kind))
     same = t.is_list(value.type) and t.element_storage(value.type) == t.element_storage(kind)

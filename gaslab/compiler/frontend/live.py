@@ -1,4 +1,4 @@
-"""Live totals: aggregators of ``live=True``, which visit reads and adds to."""
+"""Live totals: aggregators with ``live=True``, which visit reads and adds to."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from gaslab.errors import ProgramError
 
 
 def check_live(declared: Declared, name: str) -> None:
-    """Raise where live aggregator *name* is none that visit can add to."""
+    """Raise if visit cannot add to live aggregator *name*."""
     mark, combiner = declared.marks[name], declared.aggregators[name]
     parts = combiner.parts if isinstance(combiner, t.RecordCombiner) else ()
     of = [part.combiner for part in parts] or [combiner]
     problem = None
     if "visit" not in declared.functions:
-        problem = "is for visit to add to, and there is none; write visit, or remove live=True"
+        problem = "needs a visit to add to it; write one, or remove live=True"
     elif mark.every != 1:
-        problem = "is computed after init alone; remove every="
+        problem = "is computed only after init; remove every="
     elif mark.finalizer is not None:
-        problem = "has no finaliser, for visit adds to it; remove it, or live=True"
+        problem = "cannot have a finaliser, since visit adds to it; remove it, or live=True"
     elif any(one.op != "sum" or one.type != "int" for one in of):
-        problem = "is a sum of ints; write -> gl.Sum[int], or an accumulator of such parts"
+        problem = "must be a sum of ints; write -> gl.Sum[int], or an accumulator of such parts"
     if problem is not None:
         raise declared.error(name, f"the live total {name!r} {problem}")
 
 
 def live_total(scope: Scope, target: ast.expr) -> str | None:
-    """Return the live aggregator that *target*, it or a part or an element of it, names; None if none."""
+    """Return the live aggregator that *target* names, whole or in part; else None."""
     place = whole(target)
     for node in (place, getattr(place, "value", None)):
         if isinstance(node, ast.Attribute) and scope.role(node.value) == "self":
@@ -45,7 +45,7 @@ def live_total(scope: Scope, target: ast.expr) -> str | None:
 
 
 def wrong_write(scope: Scope, target: ast.expr, name: str) -> ProgramError:
-    """Return the error for a write of a live total that is none of visit's additions."""
+    """Return the error for a write to a live total that is not an addition in visit."""
     text = ast.unparse(target)
     if scope.is_helper:
         return scope.error(target, f"a helper only reads; let visit write {text} += ...")
@@ -55,7 +55,7 @@ def wrong_write(scope: Scope, target: ast.expr, name: str) -> ProgramError:
 
 
 def added_live(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
-    """Return ``self.total.part[k] += d`` as an addition; None if it is to no live total."""
+    """Return ``self.total.part[k] += d`` as an addition; None if it is not to a live total."""
     target, name = node.target, live_total(scope, node.target)
     if name is None:
         return None
@@ -66,7 +66,7 @@ def added_live(scope: Scope, node: ast.AugAssign) -> list[t.Stmt] | None:
     if isinstance(place.type, t.Array):
         indices = indices_of(scope, target, place.type) if isinstance(target, ast.Subscript) else ()
         if len(indices) < len(place.type.shape):
-            raise scope.error(target, "a live total is added to by its elements; write a loop over them")
+            raise scope.error(target, "a live total is added to element by element; write a loop")
         place = t.Element(place, flat(indices, place.type.shape), place.type.element)
     elif isinstance(target, ast.Subscript):
         raise scope.error(target, "only vectors and matrices can be indexed; this is a number")

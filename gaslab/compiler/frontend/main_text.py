@@ -1,4 +1,4 @@
-"""The text of a main program that is in no file: what ``python -c`` or standard input has brought.
+"""The text of a main program without a file: from ``python -c`` or standard input.
 
 Code objects call these "<string>" and "<stdin>", and `linecache` knows neither before Python 3.13.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def main_text(name: str, module: Mapping[str, Any] | None) -> list[str]:
-    """Return the lines of the main program, where *module* and *name* are its own and its text was kept."""
+    """Return the main program's lines, if *module* and *name* are its own and its text was kept."""
     if module is None or module.get("__name__") != "__main__":
         return []
     found = {"<string>": _of_command, "<stdin>": _of_stdin}.get(name)
@@ -21,14 +21,14 @@ def main_text(name: str, module: Mapping[str, Any] | None) -> list[str]:
 
 
 def _of_command() -> str:
-    """Return the text behind -c, which Python keeps beside the arguments."""
+    """Return the text after -c, which Python keeps with the arguments."""
     whole, rest = sys.orig_argv, len(sys.argv)  # [..., "-c", text, *arguments] and ["-c", *arguments]
     is_command = sys.argv[:1] == ["-c"] and rest < len(whole) and whole[-rest - 1].endswith("c")
     return whole[-rest] if is_command else ""
 
 
 def _of_stdin() -> str:
-    """Return the text of the file that standard input is; what has come through a pipe is gone."""
+    """Return the text of the file on standard input; the content of a pipe is gone."""
     try:
         kind = os.fstat(0)
         text = os.pread(0, kind.st_size, 0) if stat.S_ISREG(kind.st_mode) else b""

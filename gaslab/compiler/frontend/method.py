@@ -49,7 +49,7 @@ class MethodScope(Scope):
         return "message" if name == "message" else "total"
 
     def access(self, value: t.Expr, node: ast.AST) -> t.Expr:
-        """Return *value*; raises where an aggregate has no value yet."""
+        """Return *value*; raises if an aggregate has no value yet."""
         if isinstance(value, t.Aggregate):
             if self.name == "merge":
                 raise self.name_error(
@@ -79,7 +79,7 @@ def method(unit: Unit, name: str) -> t.Function:
         for part in combiner.parts:
             if part.shape and part.combiner.type == "bool":
                 raise source.error(
-                    source.node, f"part {part.name!r} of an aggregate has bools; write dtype=int"
+                    source.node, f"part {part.name!r} of an aggregate holds bools; write dtype=int"
                 )
     scope = MethodScope(unit, source, name, entities, parameters, returns)
     scope.counts = name in declared.counts
@@ -89,7 +89,7 @@ def method(unit: Unit, name: str) -> t.Function:
 
 
 def is_over_edges(declared: Declared, name: str) -> bool:
-    """Return whether *name* is an aggregator over edges: one that takes ``(self, v, e, nbr)``."""
+    """Return whether *name* is an aggregator over edges, which takes ``(self, v, e, nbr)``."""
     return name in declared.aggregators and len(parameters_of(declared.functions[name])) == 4
 
 
@@ -173,7 +173,7 @@ def _wrong_apply(source: FunctionSource, parameters: tuple[str, ...], declared: 
 
 
 def _signature(name: str, declared: Declared) -> str:
-    """Return the signature that a method must have, for errors."""
+    """Return a method's required signature, for errors."""
     parameters = ("self", "u", "e", "w") if name == "visit" else _ROLES.get(name, ("self", "v"))
     if name == "apply" and declared.gather is not None:
         parameters = (*parameters, "total")

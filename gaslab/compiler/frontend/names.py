@@ -22,7 +22,7 @@ from gaslab.program import NOBODY
 ATTRIBUTES = {"id": "id", "degree": "int", "in_degree": "int", "out_degree": "int"}
 GLOBALS = ("num_vertices", "num_edges", "superstep", "phase_step")
 _ENTITIES = {"self": "the program", "v": "a vertex", "nbr": "a vertex", "e": "an edge"}
-_OF_ARRAYS = "write a word of numpy, as np.sum(x), or len(x)"
+_OF_ARRAYS = "write a numpy function, such as np.sum(x), or len(x)"
 _INSTEAD_OF = {
     "T": "write its elements in a loop, m[j, i]; a vector needs none",
     "shape": "write len(x), or the int or parameter that its field's shape names",
@@ -43,7 +43,7 @@ def empty_list(scope: Scope, node: ast.List) -> t.Expr:
     return EMPTY
 
 
-# What to do with values from outside that methods cannot read, by their type.
+# The way out for outside values that methods cannot read, by type.
 OUTSIDE = {
     "list": "define it as an array: np.array({})",
     "tuple": "define it as an array: np.array({})",
@@ -65,7 +65,7 @@ def literal(scope: Scope, node: ast.Constant) -> t.Expr:
 
 
 def const_of(scope: Scope, number: float | int | bool, node: ast.AST) -> t.Const:
-    """Return *number* as a constant of the tree, a float in the program's precision."""
+    """Return *number* as a constant of the tree; floats get the program's precision."""
     if isinstance(number, float):
         return t.Const(rounded(number, scope.unit.declared.precision), "float")
     if type_of(number) == "int" and not INT_MIN <= number <= INT_MAX:
@@ -89,7 +89,7 @@ def name_read(scope: Scope, node: ast.Name) -> t.Expr:
 
 
 def outside(scope: Scope, node: ast.Name | ast.Attribute) -> t.Expr:
-    """Return the number or array behind a name of the module, of an enclosing function or of a class."""
+    """Return the number or array named in the module, an enclosing function or a class."""
     value = scope.lookup(node)
     if value is MISSING:
         raise unknown_name(scope, node)
@@ -106,7 +106,7 @@ def outside(scope: Scope, node: ast.Name | ast.Attribute) -> t.Expr:
 
 
 def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
-    """Return the error for a name, or a dotted name, that is not defined outside either."""
+    """Return the error for a name, possibly dotted, that is not defined outside either."""
     if isinstance(node, ast.Name):
         if node.id in scope.unit.declared.of_self:
             return scope.error(node, f"unknown name {node.id!r}; write self.{node.id}")
@@ -125,14 +125,14 @@ def unknown_name(scope: Scope, node: ast.Name | ast.Attribute) -> ProgramError:
         value_of(scope, node.value)  # raises, unless it is a number
     kind = "number" if owner is MISSING else type(owner).__name__
     return scope.error(
-        node.value, f"{text!r} is of type {kind}; attributes are read of v, nbr, e, self, modules and classes"
+        node.value, f"{text!r} is of type {kind}; only v, nbr, e, self, modules and classes have attributes"
     )
 
 
 def no_attribute_of_list(scope: Scope, node: ast.Attribute) -> ProgramError:
     """Return the error of ``x.name`` where x is a list."""
     if node.attr == "append":
-        return scope.name_error(node, "append gives no value; write it on a line of its own")
+        return scope.name_error(node, "append returns no value; write it on a line of its own")
     return scope.name_error(node, f"a list has no {node.attr!r}; {NO_VALUE}")
 
 
@@ -153,7 +153,7 @@ def attribute(scope: Scope, node: ast.Attribute) -> t.Expr:
     while isinstance(root, ast.Attribute):
         root = root.value
     if not isinstance(root, ast.Name) or root.id in scope.names or is_array(scope.lookup(node.value)):
-        value = value_of(scope, node.value)  # an error in the owner comes before one in the attribute
+        value = value_of(scope, node.value)  # errors in the owner come before errors in the attribute
         if t.is_list(value.type):
             raise no_attribute_of_list(scope, node)
         if isinstance(value.type, t.Array):
@@ -166,7 +166,7 @@ def attribute(scope: Scope, node: ast.Attribute) -> t.Expr:
 
 
 def check_no_default(scope: Scope, node: ast.Attribute) -> None:
-    """Raise for ``PageRank.damping``, which is the default and not the value of this run."""
+    """Raise for ``PageRank.damping``, which is the default, not the value of this run."""
     cls, owner = scope.unit.declared.cls, scope.lookup(node.value)
     if inspect.isclass(owner) and issubclass(cls, owner) and node.attr in parameter_names(scope):
         raise scope.name_error(
@@ -215,10 +215,10 @@ def of_vertex(scope: Scope, node: ast.Attribute, role: str) -> t.Expr:
     for k, field in enumerate(fields):
         if field.name == name:
             return scope.access(t.VertexField(role, k, field.type), node)
-    if name == "side":  # left ids come first: a vertex is on side 1 from the first right id on
+    if name == "side":  # left ids come first: side 1 begins at the first right id
         at = scope.access(t.VertexAttribute(role, "id", "id"), node)
         return t.Cast(t.Compare(">=", at, scope.access(t.Global("num_left", "id"), node)), "int")
-    if name == "index":  # global ids are numbered in the order of the user's
+    if name == "index":  # global ids have the order of the user's ids
         return t.Cast(scope.access(t.VertexAttribute(role, "id", "id"), node), "int")
     if name in ATTRIBUTES:
         return scope.access(t.VertexAttribute(role, name, ATTRIBUTES[name]), node)
@@ -236,21 +236,22 @@ def of_edge(scope: Scope, node: ast.Attribute) -> t.Expr:
 
 
 def forward_of(scope: Scope, node: ast.AST) -> t.Expr:
-    """Return ``e.forward``, which is read here or in a helper that is called here."""
+    """Return ``e.forward``, read here or in a helper called here."""
     if scope.name == "visit" and not scope.is_helper:
         return t.Const(True, "bool")  # u is the source
     if not scope.is_helper and scope.name not in ("gather", "scatter"):
-        raise scope.name_error(node, f"{scope.name} has no side of an edge; gather and scatter have")
+        text = f"{scope.name} cannot read an edge's forward; only gather and scatter can"
+        raise scope.name_error(node, text)
     return scope.access(t.Forward(), node)
 
 
 def no_field(scope: Scope, node: ast.Attribute, kind: str, known: list[str]) -> ProgramError:
     if node.attr == "signal":
-        return scope.name_error(node, "signal is no field; call it in scatter: nbr.signal()")
+        return scope.name_error(node, "signal is not a field; call it in scatter: nbr.signal()")
     return scope.name_error(node, f"{kind} has no field {node.attr!r}{nearest(node.attr, known)}")
 
 
 def nearest_only(name: str, known: list[str]) -> str:
-    """Return ``"; did you mean ...?"``, or nothing where no known name is near."""
+    """Return ``"; did you mean ...?"``, or nothing if no known name is similar."""
     hint = nearest(name, known)
     return hint if hint.startswith("; did you mean") else ""

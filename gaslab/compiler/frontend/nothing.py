@@ -1,7 +1,7 @@
 """``return None`` of a gather or an aggregator: the edge, or the vertex, contributes nothing.
 
-Where contributions are numbers, None is what combining nothing gives, which changes no total. Elsewhere the
-method returns without having added anything.
+For numbers, None is the combiner's identity, which changes no total. Otherwise the method returns without
+adding anything.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from gaslab.compiler.frontend.scope import Scope
 
 
 class Nothing(ast.Constant):
-    """``None`` where it is a contribution of numbers."""
+    """``None`` as a contribution of numbers."""
 
 
 def is_nothing(node: ast.expr | None) -> bool:
-    """Return whether *node* is left out, or is ``None``."""
+    """Return whether *node* is missing or ``None``."""
     return node is None or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def may_be_nothing(node: ast.expr | None) -> bool:
-    """Return whether *node* is nothing, or chooses between it and something."""
+    """Return whether *node* is nothing, or chooses between nothing and something."""
     if isinstance(node, ast.IfExp):
         return may_be_nothing(node.body) or may_be_nothing(node.orelse)
     return is_nothing(node)
 
 
 def as_number(node: ast.expr | None, at: ast.AST) -> ast.expr:
-    """Return *node* with a `Nothing` in place of each ``None`` that it may be."""
+    """Return *node* with a `Nothing` in place of each ``None`` that it may evaluate to."""
     if isinstance(node, ast.IfExp):
         body, otherwise = as_number(node.body, at), as_number(node.orelse, at)
         return ast.copy_location(ast.IfExp(node.test, body, otherwise), node)
@@ -43,7 +43,7 @@ def as_number(node: ast.expr | None, at: ast.AST) -> ast.expr:
 
 @reads(Nothing)
 def identity(scope: Scope, node: Nothing) -> t.Expr:
-    """Return what changes no total of this method; an aggregate is kept in eight bytes."""
+    """Return the value that changes no total of this method; an aggregate is kept in eight bytes."""
     combiner = scope.contributes
     assert combiner is not None
     if scope.counts:
@@ -54,7 +54,7 @@ def identity(scope: Scope, node: Nothing) -> t.Expr:
 
 
 def misplaced(scope: Scope) -> str:
-    """Return what to say of a None that stands elsewhere."""
+    """Return the error message for a None elsewhere."""
     if scope.contributes is not None:
         return "None can only be returned, where it contributes nothing; write gl.NOBODY for no vertex"
     return "None is not in the language; values are float, int and bool, and gl.NOBODY is no vertex"

@@ -60,7 +60,7 @@ def inverted(scope: Scope, value: t.Expr, node: ast.AST) -> t.Expr:
 
 
 def unary_of_array(scope: Scope, operator: ast.unaryop, operand: ArrayValue, node: ast.AST) -> ArrayValue:
-    """``~x`` or ``+x`` of every element; of bools ``~`` says not, as in numpy."""
+    """``~x`` or ``+x`` of every element; on bools ``~`` means not, as in numpy."""
     word = "~" if isinstance(operator, ast.Invert) else "+"
     no_ids(scope, operand, node, f"`{word}`")
 
@@ -80,7 +80,7 @@ def binary_operation(scope: Scope, node: ast.BinOp) -> Any:
 
 
 def _folded(node: ast.expr) -> Any:
-    """Return what is written of numbers alone as Python folds it, in float64; None for anything else."""
+    """Return an expression of numbers alone as Python folds it, in float64; else None."""
     parts = [n for n in ast.walk(node) if not isinstance(n, ast.operator | ast.unaryop)]
     known = (ast.BinOp, ast.UnaryOp, ast.Constant)
     if all(isinstance(n, known) and isinstance(getattr(n, "value", 0), int | float) for n in parts):
@@ -152,7 +152,7 @@ def negative(x: t.Expr) -> t.Expr:
 def bits_of(scope: Scope, op: str, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr:
     if "float" in (left.type, right.type):
         instead = {"&": "write `and` for truth", "|": "write `or` for truth"}.get(op, "write int(...)")
-        raise scope.error(node, f"`{op}` needs ints or bools but meets a float; {instead}")
+        raise scope.error(node, f"`{op}` needs ints or bools, not a float; {instead}")
     if left.type == right.type == "bool" and op in "&|^":
         return t.Binary(op, left, right, "bool")
     shift = op in ("<<", ">>")
@@ -166,14 +166,15 @@ def power_of(scope: Scope, left: t.Expr, right: t.Expr, node: ast.AST) -> t.Expr
     if isinstance(right, t.Const) and right.value >= 0:
         return t.Binary("**", scope.widened(left, "int"), scope.widened(right, "int"), "int")
     raise scope.error(
-        node, "int ** int is an int or a float by the exponent's sign; write float(...) ** ... for a float"
+        node,
+        "int ** int is an int or a float, by the sign of the exponent; write float(...) ** ... for a float",
     )
 
 
 def never_zero(value: t.Expr) -> bool:
-    """Return whether an int is seen to be other than zero, so that dividing by it needs no check."""
+    """Return whether an int is known to be nonzero, so that dividing by it needs no check."""
     if isinstance(value, t.Call) and value.function == "max":
         return any(isinstance(a, t.Const) and a.value > 0 for a in value.arguments)
     if isinstance(value, t.Global):
-        return value.name == "num_vertices"  # code runs on a vertex, so there is one
+        return value.name == "num_vertices"  # code runs on a vertex, so at least one exists
     return isinstance(value, t.Const) and bool(value.value)

@@ -14,7 +14,7 @@ from gaslab.errors import nearest
 
 
 def record_named(scope: Scope, node: ast.expr) -> tuple[t.RecordCombiner, str] | None:
-    """Return the accumulator that *node* names, and what it is called in the tree; None if it is none."""
+    """Return the accumulator that *node* names, and its name in the tree; None if it is not one."""
     declared = scope.unit.declared
     if isinstance(node, ast.Name):
         kind = scope.parameters.get(node.id) if node.id not in scope.entities else None
@@ -34,7 +34,7 @@ def record_named(scope: Scope, node: ast.expr) -> tuple[t.RecordCombiner, str] |
 
 
 def pair_named(scope: Scope, node: ast.expr) -> tuple[t.Expr, t.Expr] | None:
-    """Return the key and the payload of the pair that *node* names, None if it names none."""
+    """Return the key and the payload of the pair that *node* names, else None."""
     named = record_named(scope, node)
     if named is not None and named[0].is_pair:
         return key_and_payload(scope, *named, 0, node)
@@ -56,7 +56,7 @@ def key_and_payload(
 
 
 def pair_item(scope: Scope, node: ast.Subscript) -> t.Expr | None:
-    """Return ``total[0]`` or ``total[1]`` of a pair, None if it is of something else."""
+    """Return ``total[0]`` or ``total[1]`` of a pair, None for anything else."""
     found = pair_named(scope, node.value)
     if found is None:
         return None

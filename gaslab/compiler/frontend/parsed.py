@@ -1,4 +1,4 @@
-"""Trees that are kept: a built-in program is parsed once in a process.
+"""Cached trees: a built-in program is parsed once per process.
 
 Any other is parsed for every run, because its source, its class, or the helpers and constants of its module
 may have changed.
@@ -14,21 +14,21 @@ Trees = tuple[t.Tree, ...]  # of all phases
 Values = tuple[tuple[str, int], ...]  # of the int parameters that are lengths of fields
 
 PACKAGE = "gaslab.programs."
-MOST = 256  # trees that are kept: those of a program for so many lengths, say
+MOST = 256  # cached trees: one program for this many lengths, say
 
 _lengths: dict[type, list[str]] = {}
 _trees: dict[tuple[type, Values, tuple[bool, ...]], Trees] = {}
 
 
 def stays(cls: type) -> bool:
-    """Return whether *cls* is a built-in program, and not one that a function makes."""
+    """Return whether *cls* is a built-in program, not made by a function."""
     return isinstance(cls, type) and cls.__module__.startswith(PACKAGE) and "<locals>" not in cls.__qualname__
 
 
 def parsed_once(
     parse: Callable[..., Trees], cls: type, shapes: Mapping[str, int] | None, options: tuple[bool, ...]
 ) -> Trees:
-    """Return the trees of *cls* for those shapes and options, by *parse* where they are not kept."""
+    """Return the trees of *cls* for those shapes and options, by *parse* if not cached."""
 
     def key() -> tuple[type, Values, tuple[bool, ...]]:
         values = tuple((name, shapes[name]) for name in _lengths[cls] if name in shapes) if shapes else ()

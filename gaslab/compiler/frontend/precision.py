@@ -1,4 +1,4 @@
-"""``precision = gl.float32``: a class in which ``float`` is float32: in fields, totals and expressions."""
+"""``precision = gl.float32``: in such a class ``float`` is float32, in fields, totals and expressions."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def precision_of(cls: type) -> str:
 
 
 def rounded(number: float, precision: str) -> float:
-    """Return a number as the nearest of that precision."""
+    """Return the nearest number of that precision."""
     return ctypes.c_float(number).value if precision == "float32" else number
 
 
 def too_wide(cls: type, annotations: Iterable[Any], what: str) -> str | None:
-    """Return the error of a value of *cls* that is declared gl.float64 and would not be; None of others."""
+    """Return the error if *cls* declares a gl.float64 that would not be one; else None."""
     if precision_of(cls) == "float64" or not any(map(_is_wide, annotations)):
         return None
-    return f"{what} is gl.float64 in a class of precision gl.float32; write float, or leave out precision"
+    return f"{what} is gl.float64 in a class with precision = gl.float32; write float, or leave out precision"
 
 
 def _is_wide(annotation: Any) -> bool:

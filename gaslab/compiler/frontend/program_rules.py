@@ -22,7 +22,7 @@ from gaslab.language.visit_ways import MOST as MAX_WAYS
 
 
 def check_declared(declared: Declared) -> None:
-    """Raise for methods that are missing, useless or misspelt, before their bodies are read."""
+    """Raise for missing, useless or misspelt methods, before their bodies are read."""
     _check_nested(declared)
     _check_spelling(declared)
     functions = declared.functions
@@ -53,7 +53,7 @@ def check_declared(declared: Declared) -> None:
             near = nearest(mark.every, declared.whole)
             raise declared.error(name, f"every={mark.every!r} is not an int parameter of the program{near}")
         if mark.finalizer is not None and gives_id(declared.aggregators[name]):
-            raise declared.error(name, f"{name} gives a vertex id, which has no finaliser; remove it")
+            raise declared.error(name, f"{name} gives a vertex id, which cannot have a finaliser; remove it")
     if "done" in functions:
         check_done(declared)
 
@@ -64,7 +64,7 @@ def gives_id(combiner: t.Combiner) -> bool:
 
 
 def _check_visit(declared: Declared) -> None:
-    """Raise for methods that choose vertices beside visit, which is for every edge, and for bad ways."""
+    """Raise for methods that choose vertices next to visit, which takes every edge, and for bad ways."""
     for name in ("start", "active", "scatter"):
         if name in declared.functions:
             why = "has no effect with visit, which runs on every edge in every superstep"
@@ -78,7 +78,7 @@ def _check_visit(declared: Declared) -> None:
 
 
 def check_messages(phases: Sequence[Declared], trees: Sequence[t.Tree]) -> None:
-    """Raise for a message that apply takes and no method sends, in its phase or one with the same kind."""
+    """Raise for a message that apply takes but no method sends, in its phase or one of the same kind."""
     for declared, tree in zip(phases, trees, strict=True):
         alike = (other for other in trees if t.same_kind(other.message, tree.message))
         if declared.message is None or any(signal.sends for other in alike for signal in other.signals()):
@@ -91,7 +91,7 @@ def check_messages(phases: Sequence[Declared], trees: Sequence[t.Tree]) -> None:
 
 
 def check_tree(declared: Declared, tree: t.Tree) -> None:
-    """Raise for what is wrong with a phase as a whole, such as one without an end."""
+    """Raise for errors of a phase as a whole, such as a phase without an end."""
     if declared.scatter_edges == program.ALL:
         _check_ends(declared, tree)
     _check_lookups(declared, tree)
@@ -100,17 +100,17 @@ def check_tree(declared: Declared, tree: t.Tree) -> None:
 
 
 def _check_lookups(declared: Declared, tree: t.Tree) -> None:
-    """Raise for a looked-up field that another method than apply reads: it has no value there."""
+    """Raise if a method other than apply reads a looked-up field: it has no value there."""
     names = [field.name for field in tree.vertex_fields if field.lookup]
     looked_up = {f"{role}.{name}" for role in ("v", "nbr") for name in names}
     others = {name: f for name, f in tree.functions.items() if name != "apply"}
     for name, function in {**others, **{a.name: a.function for a in tree.aggregators}}.items():
         for read in sorted(looked_up & function.reads):
-            raise declared.error(name, f"{read} is looked up for apply alone; copy it into a field there")
+            raise declared.error(name, f"{read} is looked up only for apply; copy it into a field there")
 
 
 def _check_ends(declared: Declared, tree: t.Tree) -> None:
-    """Raise for an edge field that both ends of an edge write, or one writes and the other reads."""
+    """Raise for an edge field that both ends of an edge write, or that one writes and the other reads."""
     found = conflict(tree)
     if found is None:
         return
@@ -124,7 +124,7 @@ def _check_ends(declared: Declared, tree: t.Tree) -> None:
         node = source.node  # read in a helper
     text = f"with gl.ALL both ends would write this; write it under `if {edge}.forward:`"
     if how == READ:
-        text = f"the other end writes {edge}.{name} meanwhile; read it where it is written"
+        text = f"the other end may be writing {edge}.{name}; read it where it is written"
     raise source.file.error(node, text, at_attribute=True)
 
 
@@ -140,7 +140,7 @@ def _check_nested(declared: Declared) -> None:
 
 
 def _check_spelling(declared: Declared) -> None:
-    """Raise for a method that no one calls and whose name is almost that of a phase."""
+    """Raise for an uncalled method whose name is almost a phase's."""
     called = {name for function in declared.functions.values() for name in function.__code__.co_names}
     for name in declared.functions:
         if name in PHASES or name in declared.aggregators or name in called:
@@ -151,9 +151,9 @@ def _check_spelling(declared: Declared) -> None:
 
 
 def check_done(declared: Declared) -> None:
-    """Raise for parameters that done does not have and names of self it cannot know.
+    """Raise if done has wrong parameters or reads unknown names of self.
 
-    done is plain Python that runs on one rank, so its body is not read any further.
+    done is plain Python that runs on one rank, so its body is not checked further.
     """
     source = declared.source("done")
     entities_of(source, "done", declared)

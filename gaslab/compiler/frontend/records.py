@@ -1,4 +1,4 @@
-"""Accumulators with named parts: what a method contributes to them."""
+"""Accumulators with named parts: a method's contributions to them."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def is_made(scope: Scope, node: ast.expr | None, record: t.RecordCombiner) -> bo
 def combined_into(
     scope: Scope, record: t.RecordCombiner, into: str, node: ast.expr | None, at: ast.AST, write: str
 ) -> list[t.Stmt]:
-    """Return the statements that combine what is written at *node* with the record *into*."""
+    """Return the statements that combine the value at *node* with the record *into*."""
     if record.is_pair:
         pair = pair_written(scope, record.parts, node, at, write)
         return [t.AddPair(t.PartOf(into, 0, record.parts[0].type), *pair, scope.site(at))]
     assert isinstance(node, ast.Call)
     if node.args:
-        raise scope.error(node.args[0], f"the parts of {record.name} are given by name: part=value")
+        raise scope.error(node.args[0], f"pass the parts of {record.name} by name: part=value")
     if record.own and scope.name != "merge":
         return [t.Merge(into, tuple(parts_written(scope, record, "made", node, at)), scope.site(at))]
     return parts_written(scope, record, "made" if record.own else into, node, at)
@@ -89,7 +89,7 @@ def copied_record(scope: Scope, record: t.RecordCombiner, role: str, node: ast.A
 
 
 def part_assigned(scope: Scope, place: t.PartOf, value: Any, node: ast.AST) -> list[t.Stmt]:
-    """Return the statements that store a value, of the part's type, in a part of the new accumulator."""
+    """Return the statements that store a value of the part's type in a part of the new accumulator."""
     if not isinstance(value, ArrayValue):
         return [t.Assign(place, value, scope.site(node))]
     assert isinstance(place.type, t.Array)
@@ -152,7 +152,7 @@ def part_written(scope: Scope, k: int, part: t.Part, node: ast.expr, into: str) 
     half = value.symmetric and part.combiner.op == "sum" and len(set(part.shape)) == 1 < len(part.shape)
     half = half and into == "into"
     whole = (part.name, "whole")
-    if not half and into == "into":  # of gather: aggregators and messages may fill such accumulators too
+    if not half and into == "into":  # of gather: aggregators and messages may also fill such accumulators
         scope.unit.parts.add(whole)
 
     def body(*indices: t.Expr) -> list[t.Stmt]:

@@ -1,7 +1,7 @@
-"""The product of a vector with a matrix, row by row of the matrix, as it lies in memory.
+"""The product of a vector with a matrix, row by row of the matrix, as in memory.
 
-Taken column by column it would read one number of each row after the other: four times slower at 64 rows and
-columns. Every element of the product gets its terms as a `Reduce` adds them: so the bits are the same.
+Column by column it would read one number from each row in turn: four times slower at 64 rows and columns.
+Every element of the product adds its terms as a `Reduce` does, so the bits are the same.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from gaslab.compiler.frontend.field_declarations import MAX_ELEMENTS
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.compiler.frontend.values import ArrayValue
 
-LEAST = (16, 4)  # rows and columns from which on it pays
+LEAST = (16, 4)  # rows and columns from which it pays
 
 
 def by_rows(scope: Scope, left: ArrayValue, right: ArrayValue, node: ast.AST) -> ArrayValue | None:
-    """Return ``left @ right``, None where it is better taken column by column."""
+    """Return ``left @ right``, None if column by column is better."""
     (rows, columns), site = right.type.shape, scope.site(node)
     floats = "float" in (left.type.element, right.type.element)
     kind, ways = ("float", t.WAYS[scope.unit.declared.precision]) if floats else ("int", 1)

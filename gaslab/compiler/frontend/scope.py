@@ -31,7 +31,7 @@ class Sites:
         self._index: dict[t.Site, int] = {}
 
     def index(self, site: t.Site) -> int:
-        """Return the index of *site*, a new one for a new place."""
+        """Return the index of *site*; a new place gets a new one."""
         return self._index.setdefault(site, len(self._index))
 
     def all(self) -> tuple[t.Site, ...]:
@@ -40,7 +40,7 @@ class Sites:
 
 
 class SharedArrays:
-    """The arrays from outside that a program reads, each once; `outside` has those that are no parameters."""
+    """The arrays from outside that a program reads, each once; `outside` holds the non-parameters."""
 
     def __init__(self) -> None:
         self._index: dict[object, int] = {}
@@ -48,7 +48,7 @@ class SharedArrays:
         self.outside: dict[int, Any] = {}
 
     def index(self, key: object, variable: t.Variable, value: Any = None) -> int:
-        """Return the index of the array with this *key*, a new one for a new array."""
+        """Return the index of the array with this *key*; a new array gets a new one."""
         found = self._index.setdefault(key, len(self._index))
         if found == len(self.variables):
             self.variables.append(variable)
@@ -58,7 +58,7 @@ class SharedArrays:
 
 
 class HelperTable(Protocol):
-    """The helpers of a program, as a function that calls them sees them; `helpers` has them."""
+    """The helpers of a program, as their callers see them; `helpers` holds them."""
 
     def special(
         self, function: FunctionType, arguments: dict[str, t.Expr | str], caller: Scope, node: ast.AST
@@ -77,19 +77,19 @@ class Unit(NamedTuple):
     helpers: HelperTable
     parts: set[tuple[str, str]]  # of accumulators: (part, "whole" or "half"), as gather contributes to it
     arrays: SharedArrays
-    debugging: bool = False  # lines that only print or stop may stand in the program
+    debugging: bool = False  # lines that only print or stop are allowed
 
 
 class Scope:
     """The state of one function; `body` walks the function until the types of its locals are known.
 
-    `entities` says which parameters stand for ``self``, ``v``, ``nbr`` or ``e``; `parameters` are the
-    scalar ones with their types.
+    `entities` maps parameters to ``self``, ``v``, ``nbr`` or ``e``; `parameters` are the scalar ones with
+    their types.
     """
 
     is_helper = False
-    contributes: t.Combiner | None = None  # how a total is made of what the function returns
-    counts = False  # it returns bools, and the total is how many are true
+    contributes: t.Combiner | None = None  # how the function's results make a total
+    counts = False  # it returns bools, and the total counts the true ones
 
     def __init__(
         self,
@@ -108,27 +108,27 @@ class Scope:
         self.returns = returns
         self.closure = closure_of(source.function)
         code = source.function.__code__
-        self.names = frozenset((*code.co_varnames, *code.co_cellvars))  # what Python takes for local
+        self.names = frozenset((*code.co_varnames, *code.co_cellvars))  # local names according to Python
         self.types: dict[str, t.Type] = {}  # of locals, by the user's name; only ever widened
         self.annotated: dict[str, t.Type] = {}  # types of locals that the user declared
-        self.written: dict[str, str] = {}  # names of locals in the tree, where they differ
-        self.made: set[str] = set()  # locals that are the frontend's own
+        self.written: dict[str, str] = {}  # names of locals in the tree, if different
+        self.made: set[str] = set()  # the frontend's own locals
         self.stand_ins: dict[str, t.Expr] = {}  # of expressions that are evaluated once, by their text
         self.bound = 0  # values that the expressions of this walk name, see `Let`
-        self.aliases: dict[str, str] = {}  # a local that is another name of an array -> that array
-        self.pending: list[t.Stmt] = []  # to stand before the statement under way
-        self.breaks: list[Paths] = []  # of each loop around, what is assigned at its breaks
-        self.draws = 0  # in the statement under way, so far
+        self.aliases: dict[str, str] = {}  # local, another name for an array -> that array
+        self.pending: list[t.Stmt] = []  # to precede the current statement
+        self.breaks: list[Paths] = []  # for each enclosing loop, what is assigned at its breaks
+        self.draws = 0  # in the current statement, so far
         self.storages: dict[str, str] = {}  # of the elements of a helper's arrays, by parameter
         self.hidden: dict[t.Expr, t.Local] = {}  # a helper's parameters for what it reads of its entities
         self.assigned: set[str] | None = set()  # locals sure to have a value here; None: never reached
         self.reads: set[str] = set()
         self.writes: set[str] = set()
-        self.looped: list[str] = []  # the lists of the loops around
+        self.looped: list[str] = []  # the lists of the enclosing loops
         self.types_changed = False
         self.final = False
 
-    # ---- what differs between methods and helpers
+    # ---- differences between methods and helpers
 
     @property
     def result(self) -> t.Type | None:
@@ -151,7 +151,7 @@ class Scope:
         return self.source.error(node, message)
 
     def name_error(self, node: ast.AST, message: str) -> ProgramError:
-        """Return the error *message* at the name of *node*, behind its last dot."""
+        """Return the error *message* at the name of *node*, after its last dot."""
         return self.source.file.error(node, message, at_attribute=True)
 
     def site(self, node: ast.AST) -> int:
@@ -161,14 +161,15 @@ class Scope:
     # ---- types
 
     def join(self, a: t.Expr, b: t.Expr, node: ast.AST) -> tuple[t.Expr, t.Expr, Any]:
-        """Return both values in the type that holds either, and that type."""
+        """Return both values in the type that holds both, and that type."""
         kind = join(a.type, b.type)
-        if t.is_list(a.type) and t.is_list(b.type):  # `[]` is of any type, a set is a list too
+        if t.is_list(a.type) and t.is_list(b.type):  # `[]` has any type, and a set is also a list
             for one, other in ((a, b), (b, a)):
                 if (same := fits(one, other.type)) is not None:
                     return (same, b, b.type) if one is a else (a, same, a.type)
         if kind is None:
-            raise self.error(node, f"{t.named(a.type)} meets {t.named(b.type)}; {remedy(a.type, b.type)}")
+            text = f"cannot combine {t.named(a.type)} and {t.named(b.type)}; {remedy(a.type, b.type)}"
+            raise self.error(node, text)
         return self.widened(a, kind), self.widened(b, kind), kind
 
     def widened(self, value: t.Expr, kind: t.Type) -> t.Expr:
@@ -178,7 +179,7 @@ class Scope:
         return wide
 
     def fit(self, value: t.Expr, kind: t.Type, node: ast.AST, what: str | ast.expr) -> t.Expr:
-        """Return *value* as *kind*; raises where that would narrow it, naming its use, *what*."""
+        """Return *value* as *kind*; raises if that would narrow it, naming its use, *what*."""
         wide = fits(value, kind) if t.is_list(kind) else widen(value, kind)
         if wide is None:
             name = what if isinstance(what, str) else ast.unparse(what)
@@ -189,7 +190,7 @@ class Scope:
         return wide
 
     def storage(self, place: t.Expr) -> str:
-        """Return the storage type of the elements of an array that lies in *place*."""
+        """Return the storage type of the elements of the array in *place*."""
         if isinstance(place, t.VertexField | t.EdgeField):
             declared = self.unit.declared
             fields = declared.vertex_fields if isinstance(place, t.VertexField) else declared.edge_fields
@@ -203,13 +204,13 @@ class Scope:
     # ---- locals
 
     def local(self, name: str) -> t.Local:
-        """Return local *name* of the user as the tree has it."""
+        """Return the user's local *name* as in the tree."""
         return t.Local(self.written.get(name, name), self.types[name], self.storages.get(name, ""))
 
     def infer(self, name: str, kind: t.Type, node: ast.AST) -> t.Type:
         """Note that local *name* is assigned a value of *kind*; return the type that holds all its values."""
         if t.is_list(kind):
-            raise self.error(node, "a list has no local; read the field or the total itself")
+            raise self.error(node, "a local cannot hold a list; read the field or the total itself")
         if isinstance(kind, t.Array) and kind.size > MAX_ELEMENTS:
             raise self.error(
                 node, f"this makes {t.named(kind)}, and a method can hold {MAX_ELEMENTS} elements; read "
@@ -242,7 +243,8 @@ class Scope:
         """Return *value*, a read of vertex, edge or program, as an expression of this function."""
         if self.name == "visit" and isinstance(value, t.VertexField) and t.is_list(value.type):
             raise self.error(
-                node, "visit has no lists of vertices; read a list of the edge, or a gl.Vector of the vertex"
+                node,
+                "visit cannot read lists of vertices; read a list of the edge, or a gl.Vector of the vertex",
             )
         label = self.label(value)
         if label:
@@ -272,7 +274,7 @@ class Scope:
         """Return the object that a name, or a dotted name through modules and classes, stands for."""
         if isinstance(node, ast.Attribute):
             owner = self.lookup(node.value)
-            if isinstance(owner, Deferred):  # its name and that of the attribute say enough
+            if isinstance(owner, Deferred):  # its name and the attribute's say enough
                 return vars(owner).get(node.attr, MISSING)
             if inspect.ismodule(owner) or inspect.isclass(owner) or isinstance(owner, enum.Enum):
                 return getattr(owner, node.attr, MISSING)
@@ -292,5 +294,5 @@ class Scope:
 
 
 def ascii_name(name: str) -> str:
-    """Return an identifier with other letters than ASCII's written as their numbers."""
+    """Return an identifier with non-ASCII letters written as their numbers."""
     return "".join(c if c.isascii() else f"_{ord(c):x}" for c in name)

@@ -17,7 +17,7 @@ from gaslab.language.phases import DIRECTIONS, METHODS, OF_CLASS, phases_of
 
 
 def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[Declared]:
-    """Return the declarations of each phase of *cls*; none for a program of one phase."""
+    """Return the declarations of each phase of *cls*; none for a program without phases."""
     if not isinstance(cls, type) or not issubclass(cls, program.VertexProgram):
         return []
     if phases_of(cls) == ():
@@ -27,11 +27,11 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
         return []
     places, phases = _Places(cls), phases_of(cls)
     if not isinstance(phases, tuple) or not all(isinstance(phase, program.Phase) for phase in phases):
-        raise places.error(None, "phases is a tuple; write phases = (gl.Phase(...), gl.Phase(...))")
+        raise places.error(None, "phases must be a tuple; write phases = (gl.Phase(...), gl.Phase(...))")
     named = [places.attempt(k, phase, cls) for k, phase in enumerate(phases)]
     functions, _, _ = methods_of(cls)
     if "visit" in functions:
-        text = "visit has no part in phases; write a program of its own for it"
+        text = "visit cannot be in phases; write a separate program for it"
         raise declaring_source(cls, "visit").error_at("visit", text)
     if "init" in functions and "message" in parameters_of(functions["init"]):
         text = "init takes no message here; let each phase's apply take its own"
@@ -59,7 +59,7 @@ def declare_phases(cls: type, shapes: Mapping[str, int] | None = None) -> list[D
 
 
 class _Places:
-    """Where the phases of a class are written."""
+    """Where a class's phases are written."""
 
     def __init__(self, cls: type) -> None:
         self.source = declaring_source(cls, "phases")
@@ -68,7 +68,7 @@ class _Places:
         self.items = value.elts if isinstance(value, ast.Tuple) else []
 
     def error(self, k: int | None, message: str, word: str = "") -> ProgramError:
-        """Return the error *message* at phase *k*, at its argument *word* if that is written there."""
+        """Return the error *message* at phase *k*, at its argument *word* if present."""
         at: ast.AST | None = self.statement
         if k is not None and k < len(self.items):
             at = self.items[k]
@@ -96,7 +96,7 @@ def _check(cls: type, phase: program.Phase, methods: dict[str, Any], k: int, pla
 
 
 def _no_count(name: str, value: Any, declared: Declared) -> str:
-    """Return what is wrong with a number of times, an int or the name of an int parameter; "" if nothing."""
+    """Return the error of a number of times, an int or an int parameter's name; "" if none."""
     named = isinstance(value, str)
     if value is None or (value in declared.whole if named else type(value) is int and value > 0):
         return ""

@@ -1,6 +1,6 @@
-"""Arrays from outside: vectors and matrices among the parameters, and arrays of the user's own Python.
+"""Arrays from outside: vectors and matrices among the parameters, and arrays in the user's Python.
 
-Their shapes and dtypes are part of the program, their content is not: it is read when a run begins.
+Their shapes and dtypes are part of the program, but not their content: it is read when a run begins.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from gaslab.compiler.frontend.precision import storage_in
 from gaslab.compiler.frontend.scope import Scope
 from gaslab.language.arrays import is_masked
 
-_WIDER = {"float16": "float32"}  # storage types of dtypes that the language does not compute with
+_WIDER = {"float16": "float32"}  # storage types of other dtypes
 
 
 def parameter(scope: Scope, variable: t.Variable, node: ast.AST) -> t.Expr:
-    """Return the array that is a parameter."""
+    """Return an array parameter."""
     index = scope.unit.arrays.index(variable.name, variable)
     return scope.access(t.Shared(index, variable.name, variable.type), node)
 
 
 def outside(scope: Scope, value: Any, node: ast.expr) -> t.Expr:
-    """Return the array *value*, which *node* names; raises for one that is not of numbers."""
+    """Return the array *value*, which *node* names; raises if it does not hold numbers."""
     text, lengths, dtype = ast.unparse(node), value.shape, value.dtype
     what = f"{text!r} is an array"
     if is_masked(value):

@@ -48,7 +48,7 @@ def signal(scope: Scope, node: ast.Call, role: str) -> t.Signal:
 
 
 def addressee(scope: Scope, node: ast.Call) -> t.Expr:
-    """Return the id of the vertex that ``self.signal`` is for."""
+    """Return the id of the vertex that ``self.signal`` signals."""
     if not node.args or isinstance(node.args[0], ast.Starred):
         raise scope.error(node, "self.signal takes a vertex id first; write self.signal(id)")
     at = node.args[0]
@@ -66,7 +66,7 @@ def addressee(scope: Scope, node: ast.Call) -> t.Expr:
 
 
 def arguments(scope: Scope, node: ast.Call, skip: int) -> tuple[list[ast.expr], t.Expr | None]:
-    """Return the arguments of a signal behind *skip*: the message if there is one, the priority."""
+    """Return the arguments of a signal after *skip*: the message, if any, and the priority."""
     priority = None
     for keyword in node.keywords:
         if keyword.arg != "priority":

@@ -43,7 +43,7 @@ def check_system(scope: Scope, node: ast.Call, name: str, values: list[Any]) -> 
 
 
 def solved(scope: Scope, node: ast.Call, name: str, method: str, values: list[Any]) -> ArrayValue:
-    """Solve in copies: the matrix is spoilt, the right side becomes the answer."""
+    """Solve in copies: the matrix is overwritten, the right side becomes the answer."""
     check_system(scope, node, name, values)
     work, answer = (temporary(scope, floats(value), node) for value in values)
     scope.pending.append(Solve(method, work, answer, scope.site(node)))
@@ -68,7 +68,7 @@ def improved(scope: Scope, node: ast.Call, name: str, values: list[Any]) -> Arra
 
 
 def in_local(scope: Scope, value: ArrayValue, node: ast.AST) -> Local:
-    """Return a local that holds the floats of *value*, which is only read."""
+    """Return a local with the floats of *value*, only to be read."""
     value = floats(value)
     return value.place if isinstance(value.place, Local) else temporary(scope, value, node)
 

@@ -1,8 +1,8 @@
 """The user's source: found through code objects, read through `linecache`, shown in errors.
 
-``inspect.getsource`` of a class fails in a notebook cell, but each method's code object knows its
-file name and first line, and `linecache` holds the text of files, notebook cells and doctests
-alike. A file is parsed whole, once, so that every node keeps its true line and column.
+``inspect.getsource`` of a class fails in a notebook cell, but each method's code object knows its file name
+and first line, and `linecache` holds the text of files, notebook cells and doctests. A file is parsed whole,
+once, so that every node keeps its true line and column.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class SourceFile:
     """One file, cell or other text with its syntax tree; `of` keeps the files it has read."""
 
     _known: dict[str, SourceFile] = {}
-    _parsing = threading.Lock()  # CPython before 3.11.5 fails at times where two threads do
+    _parsing = threading.Lock()  # before 3.11.5 CPython sometimes fails if two threads do
 
     def __init__(self, name: str, lines: list[str]) -> None:
         self.name = name
         self.lines = lines
-        self.functions: dict[tuple[str, int], Def] = {}  # by name and the line Python counts as first
+        self.functions: dict[tuple[str, int], Def] = {}  # by name and the line that Python counts as first
         self.classes: dict[str, list[ast.ClassDef]] = {}  # by qualified name, in the order of the file
-        self.lambdas: dict[int, ast.Lambda] = {}  # the first of each line
+        self.lambdas: dict[int, ast.Lambda] = {}  # the first on each line
         with self._parsing:
             tree = ast.parse("".join(lines))
         self._index(tree)
 
     def _index(self, tree: ast.AST) -> None:
-        waiting = [(tree, "")]  # no recursion: a file may be nested deeply where there is no program
+        waiting = [(tree, "")]  # no recursion: a file may be nested deeply outside programs
         while waiting:
             node, prefix = waiting.pop()
             if isinstance(node, Def):
@@ -100,13 +100,13 @@ class SourceFile:
         else:
             offset += _BEFORE_NAME.get(type(node), 0)  # type: ignore[call-overload]
         text = self.text(line)
-        before = text.encode()[:offset].decode(errors="ignore")  # ast counts bytes, people characters
+        before = text.encode()[:offset].decode(errors="ignore")  # ast counts bytes, people count characters
         indent = "".join("\t" if character == "\t" else " " for character in before)
         return ProgramError(f"{shown(self.name)}:{line}:{len(before) + 1}: {message}\n{text}\n{indent}^")
 
 
 def first_line(node: Def | ast.ClassDef) -> int:
-    """Return the line that Python counts as the first: that of the first decorator."""
+    """Return the line that Python counts as first: the first decorator's."""
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
@@ -120,7 +120,7 @@ class FunctionSource:
 
     @property
     def arguments(self) -> tuple[ast.arg, ...]:
-        """The positional parameters, with the ones before a ``/``."""
+        """The positional parameters, including those before a ``/``."""
         return (*self.node.args.posonlyargs, *self.node.args.args)
 
     def error(self, node: ast.AST, message: str) -> ProgramError:
@@ -147,7 +147,7 @@ def function_source(function: FunctionType) -> FunctionSource:
             text = f"{argument.arg!r} is renamed by Python within a class; drop the underscores"
             raise file.error(argument, text)
     if node is None or _parameters(node) != code.co_varnames[: len(_parameters(node))]:
-        raise _unplaced(code, f"{name} is no longer at this line; load the changed file again")
+        raise _unplaced(code, f"{name} is no longer at this line; reload the changed file")
     if isinstance(node, ast.AsyncFunctionDef):
         raise file.error(node, f"{name} is async, which is not in the language; write a plain def")
     return FunctionSource(function, node, file)
@@ -167,7 +167,7 @@ def _parameters(node: Def) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ClassSource:
-    """The source of a class; `node` and `file` are None where it is not known."""
+    """The source of a class; `node` and `file` are None if unknown."""
 
     cls: type
     node: ast.ClassDef | None
@@ -188,7 +188,7 @@ class ClassSource:
         return None
 
     def nested(self, cls: type, name: str) -> ClassSource:
-        """Return the source of *cls*, which this class has as its attribute *name*."""
+        """Return the source of *cls*, this class's attribute *name*."""
         statement = self.declaration(name)
         if isinstance(statement, ast.ClassDef):
             return ClassSource(cls, statement, self.file)
@@ -206,7 +206,7 @@ class ClassSource:
         return self.error(self.declaration(name), message)
 
     def error_at_value(self, name: str, message: str) -> ProgramError:
-        """Return the error *message* at what attribute *name* is assigned."""
+        """Return the error *message* at the value assigned to attribute *name*."""
         at = self.declaration(name)
         return self.error(getattr(at, "value", at), message)
 
@@ -219,7 +219,7 @@ class ClassSource:
 
 
 def class_source(cls: type) -> ClassSource:
-    """Return the source of *cls*: around its methods, else by its name in the files of module and bases."""
+    """Return the source of *cls*: around its methods, else by name in the files of its module and bases."""
     for function in functions_of(cls).values():
         file = SourceFile.of(function.__code__.co_filename, function.__globals__)
         for node in file.classes.get(cls.__qualname__, ()) if file else ():

@@ -1,4 +1,4 @@
-"""Every kind of statement but assignments, and which locals are assigned after each."""
+"""Every kind of statement except assignments, and the locals assigned after each."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _REFUSED: dict[str, str] = {
 
 
 def block(scope: Scope, statements: list[ast.stmt]) -> tuple[t.Stmt, ...]:
-    """Return the tree of *statements*, without those that are never reached."""
+    """Return the tree of *statements*, without unreachable ones."""
     found: list[t.Stmt] = []
     for statement in statements:
         if scope.assigned is None:
@@ -100,7 +100,7 @@ def do_expression(scope: Scope, node: ast.Expr) -> list[t.Stmt]:
 
 
 def stop_statement(scope: Scope, node: ast.Call) -> t.Stop:
-    """``gl.stop()``, where the edges left out cannot change the total."""
+    """``gl.stop()``, if the skipped edges cannot change the total."""
     if scope.is_helper or scope.name != "gather":
         raise scope.error(node, f"{scope.name} cannot stop; gl.stop() is for gather")
     no_keywords(scope, node, "gl.stop")
@@ -179,7 +179,7 @@ def do_while(scope: Scope, node: ast.While) -> list[t.Stmt]:
     test = truth(scope, node.test)
     if scope.pending:
         raise scope.error(
-            node.test, "this takes a loop of its own; write while True and test it with if and break"
+            node.test, "this needs a loop of its own; write while True and test it with if and break"
         )
     forever = isinstance(test, t.Const) and bool(test.value)
     before = path_here(scope)
@@ -201,7 +201,7 @@ def do_for(scope: Scope, node: ast.For) -> list[t.Stmt]:
     target = store_local(scope, node.target, t.Const(0, "int"), node, node.target).target
     assert isinstance(target, t.Local)
     lead: tuple[t.Stmt, ...] = ()
-    if target.type != "int":  # the user's local holds floats elsewhere: count apart from it
+    if target.type != "int":  # the user's local holds floats elsewhere: count separately
         counter = scope.new_local("_count", "int", node)
         lead = (t.Assign(target, scope.widened(counter, target.type), scope.site(node)),)
         target = counter
@@ -211,7 +211,7 @@ def do_for(scope: Scope, node: ast.For) -> list[t.Stmt]:
 
 
 def iterated(scope: Scope, node: ast.expr) -> t.Expr | None:
-    """Return the list that a loop runs over, None if it is none."""
+    """Return the list that a loop runs over, None if it is not a list."""
     is_total = isinstance(node, ast.Name) and t.is_list(scope.types.get(node.id, ""))
     is_field = isinstance(node, ast.Attribute) and scope.role(node.value) in ("v", "nbr", "e")
     value = value_of(scope, node) if is_total or is_field else None
@@ -246,7 +246,7 @@ def for_items(scope: Scope, node: ast.For, combiner: t.KeyedCombiner) -> list[t.
     targets = node.target.elts if isinstance(node.target, ast.Tuple | ast.List) else []
     names = [target for target in targets if isinstance(target, ast.Name)]
     if len(names) != 2 or len(targets) != 2:
-        raise scope.error(node.target, f"a key and a value are looped over; write {keyed.ITEMS}")
+        raise scope.error(node.target, f"the loop needs a key and a value; write {keyed.ITEMS}")
     before = path_here(scope)
     position = scope.new_local("_position", "int", node)
     kinds = {"key": combiner.key_type, "value": combiner.value_type}
@@ -302,7 +302,7 @@ def do_continue(scope: Scope, node: ast.Continue) -> list[t.Stmt]:
 
 
 def meet(paths: Paths) -> set[str] | None:
-    """Return the locals assigned on every path that arrives; None if no path does."""
+    """Return the locals assigned on every path that gets here; None if no path does."""
     arriving = [path for path in paths if path is not None]
     return set.intersection(*arriving) if arriving else None
 

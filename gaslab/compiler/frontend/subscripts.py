@@ -18,7 +18,7 @@ from gaslab.compiler.frontend.tuples import tuple_item
 from gaslab.compiler.frontend.value_checks import no_array
 from gaslab.compiler.frontend.values import ArrayValue
 
-Place = t.Expr | range  # of an element, or those that a slice takes
+Place = t.Expr | range  # of an element, or of a slice
 
 
 @reads(ast.Subscript)
@@ -45,7 +45,7 @@ def subscript(scope: Scope, node: ast.Subscript) -> Any:
 
 
 def part_of(base: ArrayValue, places: tuple[Place, ...]) -> ArrayValue:
-    """Return a row, or what slices take."""
+    """Return a row, or the elements of slices."""
     every = (*places, *(range(size) for size in base.type.shape[len(places) :]))
     taken = [index for index in every if isinstance(index, range)]
 
@@ -59,7 +59,7 @@ def part_of(base: ArrayValue, places: tuple[Place, ...]) -> ArrayValue:
 
 
 def further(taken: range, place: t.Expr) -> t.Expr:
-    """Return the index of the element that stands at *place* in a slice."""
+    """Return the index of the element at *place* in a slice."""
     first = t.Const(taken.start, "int")
     if isinstance(place, t.Const):
         return t.Const(place.value + taken.start, "int")
@@ -94,19 +94,19 @@ def index_of(scope: Scope, node: ast.expr, size: int) -> t.Expr:
     if not isinstance(value, t.Const):
         return t.Index(value, size, scope.site(node))
     if not -size <= value.value < size:
-        raise scope.error(node, f"index {value.value} is out of range; there are {size}")
+        raise scope.error(node, f"index {value.value} is out of range; the length is {size}")
     return t.Const(int(value.value) % size, "int")
 
 
 def slice_of(scope: Scope, node: ast.Slice, size: int) -> range:
-    """Return the places that a slice takes, as in numpy: bounds beyond an end are that end."""
+    """Return the places in a slice, as in numpy: bounds beyond an end are that end."""
     if node.step is not None:
         raise scope.error(node.step, "a slice has no step here; write a loop over range(...)")
     bounds = [None if bound is None else known_int(scope, bound) for bound in (node.lower, node.upper)]
     taken = range(size)[slice(*bounds)]
     if not taken:
         at = node.lower or node.upper or node
-        raise scope.error(at, f"this slice of {size} takes nothing; an array has a length from 1 on")
+        raise scope.error(at, f"this slice of {size} is empty; an array has at least 1 element")
     return taken
 
 
@@ -122,7 +122,7 @@ def known_int(scope: Scope, node: ast.expr) -> int:
 
 
 def folded(value: Any) -> int | None:
-    """Return the int that an expression of constants is, None for another."""
+    """Return the value of an int expression of constants, else None."""
     if isinstance(value, t.Const):
         return int(value.value) if value.type == "int" else None
     if isinstance(value, t.Unary) and value.op == "-":

@@ -14,12 +14,12 @@ WHOLE = "this is a tuple, not a value; unpack it: a, b = message[k], or read mes
 
 
 def members_of(x: t.Expr) -> tuple[str, ...]:
-    """Return the storage types of the members of the tuples in a list; none of another value."""
+    """Return the storage types of the members of the tuples in a list; none for other values."""
     return t.TUPLES.get(t.element_storage(x.type), ()) if t.is_list(x.type) else ()
 
 
 def members_at(scope: Scope, x: t.Expr, index: t.Expr, node: ast.AST) -> tuple[t.Expr, ...]:
-    """Return the members of the tuple at *index*; outside of the list is a fault."""
+    """Return the members of the tuple at *index*; an index outside is a fault."""
     return tuple(
         t.ListWord("member", (t.Const(k, "int"), index, x), t.STORAGE[member][0], scope.site(node))
         for k, member in enumerate(members_of(x))
@@ -27,7 +27,7 @@ def members_at(scope: Scope, x: t.Expr, index: t.Expr, node: ast.AST) -> tuple[t
 
 
 def tuple_named(scope: Scope, node: ast.expr) -> tuple[t.Expr, ...]:
-    """Return the members of ``message[k]``; none of what is no element of a list of tuples."""
+    """Return the members of ``message[k]``; none if it is not an element of a list of tuples."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return ()
     if node.value.id in scope.entities or not t.is_list(scope.types.get(node.value.id, "")):
@@ -39,7 +39,7 @@ def tuple_named(scope: Scope, node: ast.expr) -> tuple[t.Expr, ...]:
 
 
 def tuple_item(scope: Scope, node: ast.Subscript) -> t.Expr | None:
-    """Return ``message[k][0]``, None if it is of something else."""
+    """Return ``message[k][0]``, None for anything else."""
     members = tuple_named(scope, node.value)
     if not members:
         return None
@@ -50,7 +50,7 @@ def tuple_item(scope: Scope, node: ast.Subscript) -> t.Expr | None:
 
 
 def tuple_sent(scope: Scope, members: tuple[str, ...], node: ast.expr, before: str) -> tuple[t.Expr, ...]:
-    """Return the members of a message that is written as a tuple, in their types."""
+    """Return the members of a message written as a tuple, in their types."""
     if not isinstance(node, ast.Tuple) or len(node.elts) != len(members):
         names = ", ".join("abcd"[: len(members)])
         raise scope.error(node, f"a message is a tuple of {len(members)} here; write {before}({names}))")

@@ -40,7 +40,7 @@ def no_record(scope: Scope, value: Any, node: ast.AST) -> None:
 
 
 def as_number(scope: Scope, value: Any, node: ast.expr, doing: str) -> t.Expr:
-    """Return *value*, that of *node*; raises for what is no number."""
+    """Return *value*, the value of *node*; raises if it is not a number."""
     no_array(scope, value, node, doing.removesuffix(" of"))
     if value.type == "id":
         raise scope.error(node, f"{doing} a vertex id; {IDS}")
@@ -50,10 +50,10 @@ def as_number(scope: Scope, value: Any, node: ast.expr, doing: str) -> t.Expr:
 
 
 def bits_of(scope: Scope, value: Any, node: ast.AST, word: str) -> t.Expr:
-    """Return how many bits of the absolute value of an int are 1."""
+    """Return the number of 1 bits in an int's absolute value."""
     if value.type != "int":
         way_out = "np.bitwise_count(x)" if isinstance(value.type, t.Array) else "int(x)"
-        raise scope.error(node, f"{word} is of ints but this is {t.named(value.type)}; write {way_out}")
+        raise scope.error(node, f"{word} takes ints but this is {t.named(value.type)}; write {way_out}")
     return t.Call("bit_count", (value,), "int")
 
 

@@ -17,17 +17,16 @@ class ArrayValue:
     """A vector or a matrix: ``at(i)`` or ``at(i, j)`` is an element.
 
     `roots` are the places it reads; it is `aligned` if an element reads only the same element of these.
-    `place` is its place in memory, if it is only the name of one. `eye` is (number, rest) of a multiple of
-    the unit matrix: what stands on the diagonal, and what beside it: a zero, or nan. `plus` is (array, eye)
-    of a value that is *array* with such a multiple added. `square` is the vector of which it is the outer
-    product with itself.
+    `place` is its place in memory, if it merely names one. `eye` is (number, rest) of a multiple of the unit
+    matrix: the values on and off the diagonal, the latter zero or nan. `plus` is (array, eye) if the value is
+    *array* plus such a multiple. `square` is the vector whose outer product with itself it is.
     """
 
     type: t.Array
     at: Callable[..., t.Expr]
     roots: frozenset[Place] = frozenset()
     aligned: bool = True
-    costly: bool = False  # an element takes a loop
+    costly: bool = False  # an element needs a loop
     symmetric: bool = False
     place: Place | None = None
     eye: tuple[t.Expr, t.Expr] | None = None
@@ -35,7 +34,7 @@ class ArrayValue:
     square: ArrayValue | None = None
 
     def widened(self, kind: t.Array) -> ArrayValue:
-        """Return the value with elements of another type, which is known to hold them."""
+        """Return the value with elements of another type, known to hold them."""
 
         def at(*indices: t.Expr) -> t.Expr:
             wide = widen(self.at(*indices), kind.element)
@@ -66,6 +65,6 @@ def stored(place: Any) -> ArrayValue:
 
 
 def as_value(value: Any) -> Any:
-    """Return an array in memory as an `ArrayValue`; anything else as it is."""
+    """Return an array in memory as an `ArrayValue`; anything else unchanged."""
     bare = isinstance(value, Place) and isinstance(value.type, t.Array)
     return stored(value) if bare else value

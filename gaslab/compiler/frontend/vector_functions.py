@@ -1,4 +1,4 @@
-"""numpy functions of vectors: their order, running sums, how often values are in them, one behind another."""
+"""numpy functions of vectors: sorting, running sums, counting, concatenation."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def searched(scope: Scope, node: ast.Call) -> t.Expr:
     if further:
         side = further[0].value if isinstance(further[0], ast.Constant) else None
     if side not in ("left", "right"):
-        raise scope.error(further[0], 'side of np.searchsorted is "left" or "right"')
+        raise scope.error(further[0], 'side of np.searchsorted must be "left" or "right"')
     array, value = (value_of(scope, argument) for argument in node.args[:2])
     if not isinstance(array, ArrayValue) or len(array.type.shape) != 1:
         raise scope.error(node.args[0], f"np.searchsorted needs a vector but this is {t.named(array.type)}")
@@ -60,7 +60,7 @@ def searched(scope: Scope, node: ast.Call) -> t.Expr:
 def counted(scope: Scope, node: ast.Call) -> ArrayValue:
     """``np.bincount(x, minlength=n)`` of a list or a vector of ints from 0 to n - 1."""
     if len(node.args) != 1 or [keyword.arg for keyword in node.keywords] != ["minlength"]:
-        wanted = "np.bincount takes a list or a vector, and minlength=, the ints that there are"
+        wanted = "np.bincount takes a list or a vector, and minlength=, the length of the result"
         raise scope.error(node, wanted)
     values, ints = value_of(scope, node.args[0]), False
     if isinstance(values, ArrayValue):
@@ -91,7 +91,7 @@ def counted(scope: Scope, node: ast.Call) -> ArrayValue:
 
 
 def joined(scope: Scope, node: ast.Call) -> ArrayValue:
-    """``np.concatenate((x, y))``, ``np.concatenate([x, y])``: vectors one behind the other."""
+    """``np.concatenate((x, y))``, ``np.concatenate([x, y])``: vectors one after the other."""
     given = node.args[0] if len(node.args) == 1 and not node.keywords else None
     if not isinstance(given, ast.Tuple | ast.List) or not given.elts:
         raise scope.error(node, "np.concatenate takes its vectors in parentheses: np.concatenate((x, y))")

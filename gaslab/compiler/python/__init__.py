@@ -1,8 +1,8 @@
 """Runs a program without a C compiler: the range functions of `abi.h` in plain Python.
 
-The typed tree is written out as Python text (`program`) with the language's numerics
-(`numerics`), so that a run gives the same bits as a compiled one, about a hundred times slower. Only the
-range functions are replaced, so it runs on any number of ranks.
+The typed tree is written out as Python text (`program`) with the language's numerics (`numerics`), so that a
+run gives the same bits as a compiled one, about a hundred times slower. Only the range functions are
+replaced, so it works on any number of ranks.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Interpreter:
         """
         block = Block(self.tree, view, self._namespace)
         stop: Any = getattr(view, "stop", [0, 0])
-        stop[1] = 1  # as a kernel does: Ctrl-C is heard where it can be named
+        stop[1] = 1  # as a kernel does: Ctrl-C arrives where an error can name the place
         try:
             for b in range(len(blocks) - 1):
                 block.out = None if out is None else out[b]
@@ -92,7 +92,7 @@ class Interpreter:
             stop[1] = 0
         return None
 
-    # ---- vertices by themselves ------------------------------------------------------------------
+    # ---- single vertices -------------------------------------------------------------------------
 
     def _init(self, c: Block, positions: Iterator[tuple[int, int]]) -> None:
         for _, v in positions:
@@ -234,7 +234,7 @@ class Interpreter:
 
 
 def _positions(c: Block, ids: Any, lo: int, hi: int) -> Iterator[tuple[int, int]]:
-    """Yield the positions of a block, with the local ids (or of visit the edges) there."""
+    """Yield the positions of a block, with the local ids there (for visit, the edges)."""
     for i in range(lo, hi):
         numerics.heed(c, -1)
         yield i, i if ids is None else ids.item(i)

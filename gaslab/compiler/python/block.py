@@ -20,13 +20,13 @@ SCALAR = {"float": "float64", "int": "int64", "bool": "int64", "id": "int64"}  #
 class Block:
     """A block of vertices and the view, while one call of `Interpreter.run` lasts."""
 
-    stopped = forward = posted = False  # of the gather and of the loop over edges that runs
+    stopped = forward = posted = False  # of the gather and of the current loop over edges
 
     def __init__(self, tree: Tree, view: Any, namespace: dict[str, Any]) -> None:
         self.tree, self._view, self.namespace = tree, view, namespace
         self._combine_message: Callable[..., Any] | None = namespace["combine_message"]
         self.rng = Random(self, tree.rng, tree.precision)
-        self.at = self.first = 0  # the vertex that runs, for faults; where the block begins
+        self.at = self.first = 0  # the current vertex, for faults; where the block begins
         self.out: Any = None
         self.stop = getattr(view, "stop", (0, 0))  # of gl_view
         namespace["block"][0] = self  # for a merge
@@ -40,7 +40,7 @@ class Block:
 
     @functools.cached_property
     def vertex_rows(self) -> list[Any]:
-        """For each vertex field that is an array, its elements as [vertex, element]; None for others."""
+        """The elements of each array field of vertices as [vertex, element]; None for other fields."""
         return [_rows(values) for values in self.vertex]
 
     @functools.cached_property
@@ -58,7 +58,7 @@ class Block:
 
     @functools.cached_property
     def phase_step(self) -> int:
-        """The number of the superstep within the phase, whose first is behind the parameters."""
+        """The superstep's number within the phase; the phase's first is stored after the parameters."""
         return int(self.superstep - self.param[len(self.tree.params)])
 
     def load(self, v: int) -> list[Any]:
@@ -99,7 +99,7 @@ class Block:
         self.signal_blocks[x >> SIGNAL_BLOCK] = 1
 
     def delta_at(self, values: Any, *at: int) -> Any:
-        """Return the contributions until now to a vertex's field, or to an element of it."""
+        """Return the contributions so far to a vertex's field, or to one of its elements."""
         return values.item(*at)
 
     def add_delta(self, values: Any, value: Any, *at: int) -> None:
@@ -119,7 +119,7 @@ class Block:
         self.signal(x, x)
 
     def signal_id(self, to: int, message: Any, priority: int | None, messages: Any, site: int) -> None:
-        """Signal a vertex by its global id: a replica here at once, else by a record to its master's rank."""
+        """Signal a vertex by global id: a replica here at once, else by a record to the master's rank."""
         if not 0 <= to < self.num_vertices:
             raise numerics.Fault(numerics.NOBODY, site)
         at = self.locate.item(to)
@@ -161,7 +161,7 @@ class Block:
 
     @contextlib.contextmanager
     def live_totals(self) -> Iterator[None]:
-        """Let the aggregates be those of the block, to which visit adds; store these at the end."""
+        """Use the block's aggregates, to which visit adds; store them at the end."""
         if self.tree.live:
             self.aggregates = _aggregates(self.tree, self.out)
         yield
@@ -177,7 +177,7 @@ class Block:
 
 
 class _Totals:
-    """The aggregators over one block: as a context, gives the function that adds a vertex."""
+    """The aggregators over one block: a context that gives the function that adds a vertex."""
 
     def __init__(self, block: Block, namespace: dict[str, Any]) -> None:
         self._block, self._namespace = block, namespace

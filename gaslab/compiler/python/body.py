@@ -1,8 +1,8 @@
 """A method as Python text while it is written: the twin of `c.body`.
 
-A method is a function of ``c`` (the view, `Interpreter`'s), ``n`` (the near vertex's field
-values), ``v`` and ``x`` (the near and the far vertex, local ids), ``e`` (the edge's slot) and, of
-apply and helpers, their scalars.
+A method is a function of ``c`` (the `Interpreter`'s view), ``n`` (the near vertex's field values), ``v`` and
+``x`` (the near and the far vertex, local ids), ``e`` (the edge's slot) and, in apply and helpers, their
+scalars.
 """
 
 from __future__ import annotations

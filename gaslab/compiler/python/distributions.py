@@ -1,4 +1,4 @@
-"""Draws by weights and by other distributions, in plain Python.
+"""Draws by weights and from other distributions, in plain Python.
 
 The twins of ``distributions.h`` and of `gaslab.compiler.c.distributions`, to the bit.
 """
@@ -25,7 +25,7 @@ def categorical(random: Any, weights: list[float], site: int) -> int:
         return rounded(a + b)
 
     sums = [list(itertools.accumulate(weights[k::SUMS], add)) or [0.0] for k in range(SUMS)]
-    half = SUMS // 2  # of the sums is added up apart
+    half = SUMS // 2  # of the sums are added separately
     ends, more = (
         list(itertools.accumulate((one[-1] for one in some), add)) for some in (sums[:half], sums[half:])
     )

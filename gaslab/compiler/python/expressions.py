@@ -9,12 +9,12 @@ from gaslab.compiler.python.keyed import KEYED_WORDS
 from gaslab.compiler.python.lists import WORDS
 from gaslab.errors import unknown, unknown_node
 
-# what gives a float of the program's precision, for its operands are
+# nodes that give a float of the program's precision, as their operands are
 _KEEPS = (t.Local, t.VertexField, t.EdgeField, t.Unary, t.Conditional, t.Let, t.Bound, t.CallHelper)
 
 
 def expr(body: Body, x: t.Expr) -> str:
-    """Return an expression; of float32 each operation is one of float64, rounded, which gives the same bits.
+    """Return an expression; float32 operations are rounded float64 operations, which gives the same bits.
 
     A float64 holds more than twice the bits of a float32.
     """
@@ -110,7 +110,7 @@ def plain_expr(body: Body, x: t.Expr) -> str:
 
 
 def position(body: Body, x: t.Expr) -> str:
-    """Return the index of an element; what the frontend computes with indices never wraps."""
+    """Return the index of an element; the frontend's arithmetic on indices never wraps."""
     if isinstance(x, t.Binary):
         return f"({position(body, x.left)} {x.op} {position(body, x.right)})"
     return expr(body, x)
@@ -123,7 +123,7 @@ def element(body: Body, x: t.Element) -> str:
 
 
 def element_place(body: Body, x: t.Element, read: bool = False) -> str:
-    """Return where an element is stored, or, with *read*, its value there as a plain number."""
+    """Return the place of an element, or, with *read*, its value as a plain number."""
     place, index = x.array, position(body, x.index)
     if isinstance(place, t.Local | t.Shared):
         return f"{plain_expr(body, place)}[{index}]"
@@ -139,7 +139,7 @@ def element_place(body: Body, x: t.Element, read: bool = False) -> str:
 
 
 def argument(body: Body, x: t.Expr) -> str:
-    """Return what a helper takes for *x*, an array as a list of numbers."""
+    """Return a helper's argument for *x*; arrays are lists of numbers."""
     if isinstance(x.type, t.Array) and isinstance(x, t.EdgeField):
         return f"c.edge_rows[{x.index}][e].tolist()"
     if isinstance(x.type, t.Array) and isinstance(x, t.VertexField) and x.role != body.near:

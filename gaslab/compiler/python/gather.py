@@ -1,4 +1,4 @@
-"""gather, interpreted: a vertex's total over its edges, in the order of the compiled one."""
+"""gather, interpreted: a vertex's total over its edges, in the compiled order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gaslab.compiler.tree import KeyedCombiner, RecordCombiner, Tree
 
 
 class Gather:
-    """The gather of one program; *namespace* has its method and how two totals combine."""
+    """The gather of one program; *namespace* has its method and the combiner of two totals."""
 
     def __init__(self, tree: Tree, namespace: dict[str, Any]) -> None:
         self._tree, self._namespace, self._decided_by = tree, namespace, tree.decided_by
@@ -21,7 +21,7 @@ class Gather:
         combiner = self._tree.gather
         if isinstance(combiner, RecordCombiner):
             return records.read(combiner, c.total, i)
-        if isinstance(combiner, KeyedCombiner):  # the sums of several ranks, one behind the other
+        if isinstance(combiner, KeyedCombiner):  # the sums of several ranks, one after the other
             sums: dict[Any, Any] = {}
             for key, value in c.total.item(i):
                 self._namespace["add_by_key"](sums, key, value)
@@ -55,7 +55,7 @@ class Gather:
         return total
 
     def row(self, c: Block, n: list[Any], v: int) -> Any:
-        """Return a vertex's total, combined in the order of the compiled one."""
+        """Return a vertex's total, combined in the compiled order."""
         if isinstance(self._tree.gather, KeyedCombiner):
             return self._keyed_row(c, n, v, self._tree.gather)
         if self._tree.gather is not None and self._tree.gather.collects:
@@ -95,7 +95,7 @@ class Gather:
         return keyed.Total(sums, combiner)
 
     def _collected(self, c: Block, n: list[Any], v: int) -> list[Any]:
-        """Return the list that a vertex gathers here, in ascending order."""
+        """Return the list that a vertex gathers on this rank, in ascending order."""
         do, found = self._namespace["do_gather"], []
         chosen = c.walked(v, "gather")
         for bit, row in ((IN, c.in_row), (OUT, c.out_row)):

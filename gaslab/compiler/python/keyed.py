@@ -14,14 +14,14 @@ NO_KEYS = 16  # GL_FAULT_NO_KEYS
 
 
 class Total:
-    """The sums of a vertex, by key; `nothing` is that of any other key."""
+    """The sums of a vertex, by key; any other key has the sum `nothing`."""
 
     def __init__(self, sums: dict[Any, Any], combiner: KeyedCombiner) -> None:
         self.sums, self.nothing, self.keys = sums, nothing(combiner), sorted(sums)
 
 
 def nothing(combiner: KeyedCombiner) -> Any:
-    """Return the sum of a key that is not there."""
+    """Return the sum of an absent key."""
     return 0.0 if combiner.value_type == "float" else 0
 
 

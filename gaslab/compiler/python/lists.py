@@ -16,12 +16,12 @@ INDEX, EMPTY = 5, 7  # GL_FAULT_INDEX, GL_FAULT_EMPTY
 
 
 def listed_id(vertex: int) -> int:
-    """Return a global id as it stands in a list, where no vertex is always gl.NOBODY."""
+    """Return a global id as in a list, where no vertex is always gl.NOBODY."""
     return vertex if vertex >= 0 else NOBODY
 
 
 def ordered(values: list[Any], kind: str) -> list[Any]:
-    """Return values in ascending order; of a set, each once."""
+    """Return values in ascending order; in a set, each once."""
     if kind == "set":
         return sorted(set(values))
     if any(isinstance(x, tuple) for x in values):
@@ -30,14 +30,14 @@ def ordered(values: list[Any], kind: str) -> list[Any]:
 
 
 def _place(x: float) -> tuple[bool, float, bool]:
-    """Return what orders numbers: ints, which a float could not tell apart, as they are."""
+    """Return a sort key: ints, which floats could not tell apart, stay ints."""
     if isinstance(x, int):
         return False, x, True
     return (True, 0.0, False) if math.isnan(x) else (False, x, math.copysign(1.0, x) > 0)
 
 
 def widened(values: list[Any], storage: str) -> list[Any]:
-    """Return elements as rows store them with the ids of tuples as a program has them."""
+    """Return stored elements with the ids in tuples as a program sees them."""
     ids = [k for k, one in enumerate(TUPLES.get(storage, ())) if one == "id32"]
     if not ids:
         return values

@@ -15,7 +15,7 @@ def zero(kind: t.Type) -> str:
 
 
 def narrowed(storage: str, expression: str, site: int) -> str:
-    """Return the Python expression of *expression* as it comes back from its storage; it may fault."""
+    """Return the Python expression of *expression* after a round trip through storage; it may fault."""
     if storage in t.INTEGER_RANGE and storage != "int64":
         lo, hi = t.INTEGER_RANGE[storage]
         return f"within({expression}, {lo}, {hi}, {site})"

@@ -27,7 +27,7 @@ class Fault(Exception):
 
 
 def heed(c: Any, site: int) -> bool:
-    """Return True, unless the run is to end."""
+    """Return True, unless the run must end."""
     if c.stop[0]:
         raise Fault(int(c.stop[0]), site)
     return True
@@ -50,7 +50,7 @@ def float32(x: float) -> float:
 
 
 def float_of(x: int) -> float:
-    """Return a float64 that rounds to the float32 nearest to *x*: bits that it cannot hold leave one set."""
+    """Return a float64 that rounds to the float32 nearest to *x*: lost bits leave a sticky bit."""
     low = x & 0xFFF
     return float(x if abs(x) < 1 << 53 or not low else (x - low) | 0x1000)
 
@@ -119,7 +119,7 @@ def square(x: float) -> float:
 
 
 def steps(c: Any, start: int, stop: int, step: int, site: int) -> Iterator[int]:
-    """Yield Python's range, or raise the fault of a step 0."""
+    """Yield Python's range, or raise the fault for step 0."""
     if step == 0:
         raise Fault(STEP, site)
     for k in range(start, stop, step):
@@ -179,12 +179,12 @@ def counted(i: int, n: int, site: int) -> int:
 
 
 def sum_of_four(values: list[float]) -> float:
-    """Return a sum in the order of the compiled one."""
+    """Return a sum in the compiled order."""
     return _sum_in_turn(values, 4, float)
 
 
 def sum_of_eight(values: list[float]) -> float:
-    """Return a sum of float32 in the order of the compiled one."""
+    """Return a sum of float32 in the compiled order."""
     return _sum_in_turn(values, 8, float32)
 
 
@@ -258,17 +258,17 @@ def search(values: list[Any], wanted: Any, right: bool) -> int:
 
 
 def nan_last(x: Any) -> tuple[bool, Any]:
-    """Return a key to sort by, in which nan comes last."""
+    """Return a sort key with nan last."""
     return (True, 0) if x != x else (False, x)
 
 
 def earlier_argmin(new: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the pair with the smaller key, on ties that with the smaller payload; nan comes last."""
+    """Return the pair with the smaller key, on ties with the smaller payload; nan comes last."""
     return new if new[0] < kept[0] or (new[0] == kept[0] and _smaller(new[1], kept[1])) else kept
 
 
 def earlier_argmax(new: tuple[Any, Any], kept: tuple[Any, Any]) -> tuple[Any, Any]:
-    """As `earlier_argmin`, by the larger key."""
+    """As `earlier_argmin`, with the larger key."""
     return new if new[0] > kept[0] or (new[0] == kept[0] and _smaller(new[1], kept[1])) else kept
 
 

@@ -15,7 +15,7 @@ from gaslab.compiler.tree.depth import too_deep
 
 
 def namespace(tree: t.Tree) -> dict[str, Any]:
-    """Return the functions of `python_text`, by name, to be called; ProgramError for a too deep tree."""
+    """Return the callable functions of `python_text`, by name; ProgramError if the tree is too deep."""
     try:
         text = python_text(tree)
         code = compile(text, f"<interpreted {tree.name}>", "exec")

@@ -15,7 +15,7 @@ _MASK32, _MASK64, _STEP = (1 << 32) - 1, (1 << 64) - 1, 0x9E3779B97F4A7C15
 
 
 def begin(tree: t.Tree, function: t.Function) -> str:
-    """Return the statement that begins the draws of a method; nothing where it has none."""
+    """Return the statement that starts the draws of a method; nothing if it has none."""
     if "self.draws" not in function.reads or any(function is helper for helper in tree.helpers):
         return ""
     where = "edge(v, x, e)" if function.name in rng.EDGE_PHASES else "vertex(v)"
@@ -72,12 +72,12 @@ def point_word(point: int) -> int:
 
 
 def moment_hash(seed: int, moment: int) -> int:
-    """Return what seed and moment add to a unit for ``rng="hash"``."""
+    """Return the contribution of seed and moment to a unit for ``rng="hash"``."""
     return spread(spread(seed + _STEP & _MASK64) + moment * 0xD1342543DE82EF95 & _MASK64)
 
 
 class Random:
-    """The draws of one method call after another; *block* is what the methods see of the view."""
+    """The draws of one method call after another; *block* is the methods' view."""
 
     def __init__(self, block: Any, kind: str, precision: str) -> None:
         self._block, self._kind, self.precision = block, kind, precision
@@ -89,7 +89,7 @@ class Random:
         return spread(gid + _STEP & _MASK64) if self._kind == "hash" else gid
 
     def edge(self, here: int, there: int, e: int) -> int:
-        """Return the key of the edge at slot e, of which *here* and *there* are the ends."""
+        """Return the key of the edge at slot e with ends *here* and *there*."""
         c = self._block
         begins = c.in_begin
         into = begins.item(there) <= e < begins.item(there + 1)
@@ -100,7 +100,7 @@ class Random:
         return self._edge_key(c.gid.item(source), c.gid.item(target), e - first)
 
     def visit(self, source: int, target: int, e: int) -> int:
-        """Return the key of the edge visited as number e; parallel ones stand together in their block."""
+        """Return the key of the edge visited as number e; parallel edges are adjacent in their block."""
         c, first = self._block, e
         ends = (source, target)
         while first > c.first and (c.in_neighbor.item(first - 1), c.out_neighbor.item(first - 1)) == ends:
@@ -130,7 +130,7 @@ class Random:
         return self.words()[0] if self._kind == "counter" else self._next()
 
     def point(self) -> float:
-        """Return a number in [0, 1), of as many bits as the program's floats have."""
+        """Return a number in [0, 1) with the precision of the program's floats."""
         word = self.word()
         return (word >> 40) * 2.0**-24 if self.precision == "float32" else (word >> 11) * 2.0**-53
 

@@ -93,7 +93,7 @@ def conjugate_gradient(
 
 
 def _unit(most: float) -> float:
-    """Return a power of two near *most*, 1 where there is none."""
+    """Return a power of two near *most*, 1 if none exists."""
     if not 0.0 < most < math.inf:
         return 1.0
     return math.ldexp(1.0, max(-1000, min(1000, math.frexp(most)[1] - 1)))
@@ -104,7 +104,7 @@ def _dot(x: list[float], y: list[float]) -> float:
 
 
 def _times(a: list[float], x: list[float], n: int) -> list[float]:
-    """Return a @ x of a symmetric matrix, as the sum of its rows times the elements."""
+    """Return a @ x for a symmetric matrix, as the sum of its rows times the elements."""
     product = [0.0] * n
     for j in range(n):
         for i in range(n):

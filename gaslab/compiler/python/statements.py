@@ -50,7 +50,7 @@ def write(body: Body, s: t.Stmt) -> None:
     elif isinstance(s, t.If):
         nested(body, f"if {expr(body, s.test)}", s.body)
         rest = s.otherwise
-        while len(rest) == 1 and isinstance(rest[0], t.If):  # Python ends at a hundred levels
+        while len(rest) == 1 and isinstance(rest[0], t.If):  # Python allows a hundred levels
             nested(body, f"elif {expr(body, rest[0].test)}", rest[0].body)
             rest = rest[0].otherwise
         if rest:
@@ -252,7 +252,7 @@ def append(body: Body, s: t.Append) -> None:
 
 
 def store_unless_initial(body: Body, field: int, store: str, *values: str) -> None:
-    """Write a store by ``init``, skipped where the run has initial values; it draws all the same."""
+    """Write a store by ``init``; if the run has initial values, only its draws remain."""
     body.put(f"if c.initial_fields >> {field} & 1: {', '.join(values)}")
     body.put(f"else: {store}")
 

@@ -1,4 +1,4 @@
-"""The typed tree: what the frontend makes of a program class, and all that the backends see.
+"""The typed tree: the frontend makes it from a program class, and backends see nothing else.
 
 Expressions have one of four types: ``float`` (of `Tree.precision`), ``int`` (int64), ``bool`` and ``id`` (a
 global vertex id: ordered and comparable, no arithmetic). Only places in memory (fields, locals) and
@@ -9,7 +9,7 @@ Conversions are explicit `Cast` nodes, so a backend never infers a type.
 
 ::
 
-    combiner_table  one row an operation that combines values
+    combiner_table  one row per operation that combines values
     declared     types, fields, parameters, combiners
     expressions  the nodes, and statements
     program      a program and its functions, and what may be asked of them  (uses, edge_ends, edge_work,
@@ -20,7 +20,7 @@ Conversions are explicit `Cast` nodes, so a backend never infers a type.
 
 from __future__ import annotations
 
-# Whatever these modules define is the tree's; ruff cannot see which names those are.
+# All that these modules define belongs to the tree; ruff cannot see the names.
 from gaslab.compiler.tree.combiner_table import *  # noqa: F403
 from gaslab.compiler.tree.declared import *  # noqa: F403
 from gaslab.compiler.tree.expressions import *  # noqa: F403

@@ -3,7 +3,7 @@
 A new scalar combiner is a row here, its word in `gaslab.language.combiners` and among those that
 `gaslab.program` and `gaslab` list (for additive fields a constant in `gaslab.language.fields`, too), and its
 place in `gaslab.reference`, which knows nothing of this table: in `combiners`, and for arrays in `records`.
-What is not in the table is an error, never taken for another operation.
+An operation missing from the table is an error, never taken for another.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ class Operation:
     word : str
         The name in the language, behind ``gl.``.
     types : tuple of str
-        The expression types it is for; `instead` has what to write for others.
+        Its expression types; `instead` has the way out for others.
     same_as : str
-        The row that does the work, of a word that is only another name for it.
+        The row that does the work, if this word is only another name for it.
     empty : number or None
-        What combining nothing gives, 0 or 1, or ``-math.inf`` or ``math.inf`` for the least or the largest
-        value of the storage type. None: only the program knows.
+        The identity, 0 or 1, or ``-math.inf`` or ``math.inf`` for the least or the largest value of the
+        storage type. None: only the program knows.
     c, python : mapping
-        The text of two combined values by expression type, ``""`` for types without a text of their own; in C
-        ``"double"`` for floats that are combined in float64, whatever the precision.
+        The text of two combined values by expression type, ``""`` for types without their own text; in C
+        ``"double"`` for floats combined in float64, whatever the precision.
     numpy : str
-        The ufunc of the same values.
+        The equivalent ufunc.
     exact : bool
-        Whether the order of floats does not change the result; then threads may combine as they come.
+        Whether the order of floats does not change the result; then threads may combine in any order.
     stops : bool
-        Whether a gather may leave edges out: they change nothing any more.
+        Whether a gather may skip edges that can change nothing any more.
     keeps : {"", "<", ">"}
-        Where the result is one of both values: the sign of the new one before the old that it replaces.
+        If the result is one of both values: the comparison in which the new value replaces the old.
     decides : bool or None
         The bool that no further value changes.
     cached : bool
-        Whether totals may be cached and added to.
+        Whether totals may be cached and updated.
     sync : {"", "+=", "min", "max"}
-        How scatter writes a contribution to a field of that ``sync=``; nothing where there is none.
+        How scatter writes a contribution to a field with that ``sync=``; empty if there is none.
 
-    What a row does not say is refused or done the slow way: no early stop, no cache, no ``sync=``, one order.
+    Whatever a row leaves out is refused or done the slow way: no early stop, no cache, no ``sync=``, one
+    order.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Operation:
 
     @property
     def is_scalar(self) -> bool:
-        """Whether it combines numbers two by two."""
+        """Whether it combines two numbers at a time."""
         return bool(self.c)
 
     @property
@@ -80,7 +81,7 @@ class Operation:
         return bool(self.keeps) and not self.is_scalar
 
     def identity(self, kind: str, low: int, high: int) -> float | int | bool:
-        """Return the value of expression type *kind* that changes nothing; ints lie from *low* to *high*."""
+        """Return the identity of expression type *kind*; ints are from *low* to *high*."""
         if self.empty is None:
             raise unknown("identity", self.name)
         if not math.isinf(self.empty):
@@ -104,7 +105,7 @@ def _chosen(name: str, word: str, sign: str) -> Operation:
         name, word, empty=math.inf if sign == "<" else -math.inf,
         c={
             **{kind: f"gl_{name}_{kind[:1] or 'i'}({{0}}, {{1}})" for kind in ("float", "double", "")},
-            # gcc 12 gets comparisons of floats wrong that it makes bools of, and takes the larger of four
+            # gcc 12 compiles comparisons of floats to bools wrongly, and takes the larger of four
             "bool": "({0} & {1})" if sign == "<" else "({0} | {1})",
         },
         python={"": f"{name}({{0}}, {{1}})"}, numpy=f"{name}imum",
@@ -144,7 +145,7 @@ _ROWS = (
     Operation("argmin", "ArgMin", NUMBERS, empty=math.inf, stops=True, keeps="<"),
     Operation("argmax", "ArgMax", NUMBERS, empty=-math.inf, stops=True, keeps=">"),
     Operation("payload", stops=True),
-    # what collects, and what has parts; these have no value of their own
+    # collections, and accumulators with parts; these have no single value
     Operation("list", "List", empty=None),
     Operation("set", "SortedSet", empty=None),
     Operation("sum_by", "SumBy", empty=None),
@@ -155,6 +156,6 @@ OPERATIONS = {row.name: row for row in _ROWS}
 
 
 def text_of(texts: Mapping[str, str], kind: str, left: str, right: str) -> str | None:
-    """Return the text of two combined values, from the `c` or `python` of a row; None where it has none."""
+    """Return the text of two combined values, from the `c` or `python` of a row; None if it has none."""
     text = texts.get(kind, texts.get(""))
     return None if text is None else text.format(left, right)

@@ -26,14 +26,14 @@ STORAGE: dict[str, tuple[str, str, int]] = {
     "uint8": ("int", "uint8_t", 1),
     "bool": ("bool", "uint8_t", 1),
     "id": ("id", "int64_t", 8),
-    "id32": ("id", "uint32_t", 4),  # in lists alone; the largest is gl.NOBODY, as all below 0
+    "id32": ("id", "uint32_t", 4),  # only in lists; the largest is gl.NOBODY, as are all below 0
 }
 INTEGER_RANGE = {  # of the integer storage types
     name: (-(1 << bits - 1), (1 << bits - 1) - 1) if name[0] == "i" else (0, (1 << min(bits, 63)) - 1)
     for name, (kind, _, size) in STORAGE.items()
     if kind == "int" and (bits := 8 * size)
 }
-# Tuples of two to four numbers or ids: storage type -> those of its members. In lists of messages alone.
+# Tuples of two to four numbers or ids: storage type -> its members'. Only in lists of messages.
 TUPLES = {
     "_".join(members): members
     for count in (2, 3, 4)
@@ -50,7 +50,7 @@ def tuple_bytes(members: tuple[str, ...]) -> int:
 
 
 STORAGE |= {name: ("tuple", f"gl_{name}", tuple_bytes(members)) for name, members in TUPLES.items()}
-# A list (or sorted set) of a storage type is a type of its own, for fields, totals and expressions alike.
+# A list (or sorted set) of a storage type is a separate type, for fields, totals and expressions.
 LIST_KINDS = ("list", "set")
 _LISTS = [f"{kind}:{name}" for name in STORAGE if name not in ("id", *TUPLES) for kind in LIST_KINDS]
 _LISTS += [f"list:{name}" for name in TUPLES]
@@ -79,12 +79,12 @@ def element_of(kind: Type) -> str:
 
 
 def is_list(kind: Type) -> TypeGuard[str]:
-    """Return whether a type is that of lists or sorted sets: ``"list:int64"``, ``"set:id32"``."""
+    """Return whether a type is a list or a sorted set: ``"list:int64"``, ``"set:id32"``."""
     return isinstance(kind, str) and ":" in kind
 
 
 def element_storage(kind: Type) -> str:
-    """Return the storage type of the elements of a list type; nothing for other types."""
+    """Return the storage type of a list type's elements; nothing for other types."""
     return kind.partition(":")[2] if isinstance(kind, str) else ""
 
 
@@ -108,7 +108,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Lookup:
-    """A field of another vertex, which the field *link* names; *nobody* is its value where that is nobody."""
+    """A field of another vertex, which the field *link* names; *nobody* is its value for gl.NOBODY."""
 
     link: str
     field: str
@@ -117,14 +117,14 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Variable:
-    """A declared parameter, vertex field or edge field; *default* is that of every element."""
+    """A declared parameter, vertex field or edge field; *default* applies to every element."""
 
     name: str
     storage: str
     default: object
     site: Site
     shape: tuple[int, ...] = ()
-    sync: str | None = None  # of a field that scatter adds to from any end: ``sum``, ``min`` or ``max``
+    sync: str | None = None  # of a field to which scatter adds from either end: ``sum``, ``min`` or ``max``
     lookup: Lookup | None = None  # of a vertex field that is another vertex's
 
     @property
@@ -147,9 +147,9 @@ class Variable:
 class Combiner:
     """A commutative, associative operation, a row of `combiners`, on one storage type.
 
-    ``list`` and ``set`` collect values of that type; gathers and messages have these. Of two parts ``argmin``
-    and ``argmax`` are the key's, ``payload`` that of the part behind it. ``own`` is the program's merge, of
-    a part that starts from `start`.
+    ``list`` and ``set`` collect values of that type, in gathers and messages. Of a pair's two parts, the key
+    has ``argmin`` or ``argmax``, the next part ``payload``. ``own`` is the program's merge, for a part that
+    starts from `start`.
     """
 
     op: str
@@ -170,7 +170,7 @@ class Combiner:
 
     @property
     def identity(self) -> float | int | bool:
-        """The value that changes nothing: what an empty gather and an unsent message are.
+        """The value that changes nothing: an empty gather and an unsent message.
 
         >>> Combiner("min", "float64").identity, Combiner("max", "uint8").identity
         (inf, 0)
@@ -182,7 +182,7 @@ class Combiner:
 
     @property
     def is_key(self) -> bool:
-        """Whether it chooses a pair, by this part, the key; the operation of the next is ``payload``."""
+        """Whether it chooses a pair, by this part, the key; the next part's operation is ``payload``."""
         return self.operation.is_key
 
     def c(self, left: str, right: str) -> str:
@@ -190,7 +190,7 @@ class Combiner:
         return self._text(self.operation.c, self.type, left, right)
 
     def wide_c(self, left: str, right: str) -> str:
-        """Return the same in float64 if they are floats, whatever the program's precision."""
+        """Return the same, with floats in float64 whatever the program's precision."""
         return self._text(self.operation.c, "double" if self.type == "float" else self.type, left, right)
 
     def python(self, left: str, right: str) -> str:
@@ -205,17 +205,17 @@ class Combiner:
 
     @property
     def collects(self) -> bool:
-        """Whether its totals are rows, of as many values as there are."""
+        """Whether its totals are rows of any number of values."""
         return self.op in (*LIST_KINDS, SUM_BY)
 
     @property
     def total(self) -> str:
-        """The type of what the values combine to."""
+        """The type of the combined value."""
         return f"{self.op}:{self.storage}" if self.collects else self.type
 
     @property
     def slots(self) -> int:
-        """How many eight-byte scalars an aggregate of it is."""
+        """The number of eight-byte scalars of its aggregate."""
         return 1
 
 
@@ -223,7 +223,7 @@ class Combiner:
 class Part:
     """A named part of an accumulator.
 
-    *symmetric* if its upper half is made of the lower at the end, *fits* if no sum is beyond its storage.
+    *symmetric* if its upper half is copied from the lower at the end, *fits* if no sum overflows its storage.
     """
 
     name: str
@@ -243,7 +243,7 @@ class Part:
 
 
 def same_kind(a: Combiner | None, b: Combiner | None) -> bool:
-    """Return whether two combiners take the same values and combine them alike, wherever they are written."""
+    """Return whether two combiners take the same values and combine them the same way, wherever declared."""
     return a is not None and b is not None and _kind(a) == _kind(b)
 
 
@@ -260,10 +260,10 @@ OWN = "own"
 
 @dataclass(frozen=True)
 class RecordCombiner(Combiner):
-    """An accumulator with parts, each combined by itself, or all by the program's merge: its `op` is ``own``.
+    """An accumulator with parts, combined one by one or by the program's merge: then its `op` is ``own``.
 
-    Or a pair, whose `op` is ``argmin`` or ``argmax``. A pair within an accumulator is two parts, of which the
-    first, the key, has the pair's name.
+    Or a pair, whose `op` is ``argmin`` or ``argmax``. A pair in an accumulator is two parts; the first, the
+    key, has the pair's name.
     """
 
     name: str = ""
@@ -316,7 +316,7 @@ class KeyedCombiner(Combiner):
 
 
 def named(kind: Type | None) -> str:
-    """Return a type as errors call it."""
+    """Return a type's name in errors."""
     if kind == SUM_BY:
         return "a total by key"
     if isinstance(kind, Array):

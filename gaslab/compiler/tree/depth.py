@@ -1,4 +1,4 @@
-"""Programs that are nested too deeply for the compiler, which walks their trees by recursion."""
+"""Programs nested too deeply for the compiler, which walks their trees recursively."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gaslab.compiler.tree.program import Tree
 from gaslab.compiler.tree.source_places import error_at
 from gaslab.errors import ProgramError
 
-TOO_DEEP = "this is nested too deeply; compute parts of it in lines or methods of their own"
+TOO_DEEP = "this is nested too deeply; compute parts of it in separate lines or methods"
 
 
 def deepest(function: ast.AST) -> ast.AST:
-    """Return the statement of *function* around the node that lies deepest."""
+    """Return the statement of *function* around the deepest node."""
     most, found = -1, function
     stack: list[tuple[ast.AST, ast.AST, int]] = [(function, function, 0)]
     while stack:
@@ -27,7 +27,7 @@ def deepest(function: ast.AST) -> ast.AST:
 
 
 def too_deep(tree: Tree) -> ProgramError:
-    """Return the error at the statement of *tree* that is nested most deeply."""
+    """Return the error at the most deeply nested statement of *tree*."""
     functions = [*tree.helpers, *tree.functions.values(), *(a.function for a in tree.aggregators)]
     most, at, seen = -1, 0, set[int]()
     stack: list[tuple[Any, int, int]] = [(f, f.site, 0) for f in functions]

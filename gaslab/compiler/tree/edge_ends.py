@@ -1,8 +1,8 @@
 """From which ends of an edge a scatter writes and reads the edge's fields.
 
-Where both ends of an edge scatter over it (gl.ALL, or an undirected graph), a field that it writes must be
-written by one of them alone: all its writes stand under ``if e.forward:``, or all under its else. An end
-that reads the field in the same sweep must be the end that writes it, for the order of the two is open.
+If both ends of an edge scatter over it (gl.ALL, or an undirected graph), only one of them may write a field:
+all writes must be under ``if e.forward:``, or all under its else. An end that reads the field in the same
+sweep must be the end that writes it, since the order of the two ends is undefined.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from gaslab.compiler.tree.expressions import EdgeField, Forward, Logical, Unary,
 from gaslab.compiler.tree.program import Tree
 from gaslab.compiler.tree.statements import Assign, If, Stmt
 
-End = bool | None  # the end for which e.forward is so, None for both
+End = bool | None  # the end with this e.forward, None for both
 WRITTEN, READ = "written", "read"
 
 
 def conflict(tree: Tree) -> tuple[int, str] | None:
-    """Return an edge field that both ends would write, or that one writes and the other reads, and which."""
+    """Return an edge field that both ends would write, or one writes and the other reads, and which case."""
     if "scatter" not in tree.functions:
         return None
     uses = list(_uses(tree.functions["scatter"].body, None))
@@ -52,7 +52,7 @@ def _uses(body: tuple[Stmt, ...], end: End) -> Iterator[tuple[int, str, End]]:
 
 
 def _split(test: Any) -> tuple[End, End]:
-    """Return for which end the body under *test* runs, and for which its else."""
+    """Return the end for which the body under *test* runs, and the end for its else."""
     if isinstance(test, Forward):
         return True, False
     if isinstance(test, Unary) and test.op == "not":

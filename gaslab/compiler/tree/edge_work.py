@@ -1,4 +1,4 @@
-"""Loops that a program runs for each edge: what takes more than a few instructions there."""
+"""Loops that a program runs for each edge: work of more than a few instructions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gaslab.compiler.tree.program import Tree
 from gaslab.compiler.tree.statements import AddOuter, ConjugateGradient, Each, ForRange, Solve, Sort, While
 
 OVER_EDGES = ("gather", "scatter", "visit")
-UNKNOWN = (While, Solve, ConjugateGradient, Sort)  # only a run knows how often they go round
+UNKNOWN = (While, Solve, ConjugateGradient, Sort)  # only a run knows their number of rounds
 
-Loops = dict[int, int | None]  # by site: how often its loop goes round for an edge; None where unknown
+Loops = dict[int, int | None]  # by site: the rounds of its loop per edge; None if unknown
 
 
 def edge_work(tree: Tree) -> dict[str, Loops]:
-    """Return the loops of each method over edges that has any; those of its helpers are among them."""
+    """Return the loops of each method over edges that has any, including its helpers' loops."""
     functions = [function for name, function in tree.functions.items() if name in OVER_EDGES]
     functions += [aggregator.function for aggregator in tree.aggregators if aggregator.over_edges]
     found: dict[str, Loops] = {}
@@ -26,7 +26,7 @@ def edge_work(tree: Tree) -> dict[str, Loops]:
 
 
 def _find(tree: Tree, node: Any, site: int, around: int | None, loops: Loops) -> None:
-    """Add the loops in *node*, which itself is gone through *around* times; of a site the longest counts."""
+    """Add the loops in *node*, which itself runs *around* times; the longest at a site counts."""
     if isinstance(node, tuple):
         for item in node:
             _find(tree, item, site, around, loops)
@@ -44,7 +44,7 @@ def _find(tree: Tree, node: Any, site: int, around: int | None, loops: Loops) ->
 
 
 def _count(tree: Tree, node: Any) -> int | None:
-    """Return how often a node goes through what is in it: 1 if it is no loop, None where a run decides."""
+    """Return how often a node runs its content: 1 if it is not a loop, None if a run decides."""
     if isinstance(node, (Reduce, Categorical)):
         return node.count
     if isinstance(node, AddOuter):

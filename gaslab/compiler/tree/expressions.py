@@ -49,7 +49,7 @@ class Global:
     type: str = "int"
 
 
-STEPS = ("superstep", "phase_step")  # those that change; the second counts from the begin of the phase
+STEPS = ("superstep", "phase_step")  # those that change; the second counts from the start of the phase
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Forward:
 class Local:
     """A local, or a parameter of apply or a helper; always an ASCII identifier (maybe a word of C).
 
-    A helper takes an array by reference; *storage* is then that of its elements where they lie.
+    A helper takes an array by reference; *storage* is then the storage type of its elements.
     """
 
     name: str
@@ -99,10 +99,10 @@ class Local:
 class PartOf:
     """A part of a record.
 
-    The record is ``"total"`` or ``"message"``, parameters of apply, ``"into"``, to which gather contributes,
-    ``"sent"``, a message to be sent, ``"self 2"``, the value of aggregator 2, ``"into 2"``, to which that
-    aggregator's method contributes; of the program's merge ``"a"`` and ``"b"``, which it takes, and
-    ``"made"``, which it gives or will take.
+    The record is ``"total"`` or ``"message"``, parameters of apply; ``"into"``, to which gather contributes;
+    ``"sent"``, a message to be sent; ``"self 2"``, the value of aggregator 2; ``"into 2"``, to which that
+    aggregator's method contributes; for the program's merge, ``"a"`` and ``"b"``, which it takes, and
+    ``"made"``, which it returns or will take.
     """
 
     record: str
@@ -123,7 +123,7 @@ class Element:
 class Index:
     """An index into a dimension of *size*, from its end if negative; out of range is a fault.
 
-    A value that np.bincount has *counted* is a fault of its own, and if it is negative, too.
+    A value *counted* by np.bincount has its own fault, which includes negative values.
     """
 
     value: Expr
@@ -137,9 +137,9 @@ class Index:
 class Reduce:
     """*value* at ``counter = 0 .. count - 1``, combined; op: ``sum prod min max argmin argmax``.
 
-    A sum of floats over 8 or more goes to four sums in turn, as in a gather: element k to sum k % 4,
-    elements left over go to the first; then (0 + 1) + (2 + 3). Of float32 it goes to eight, as `WAYS` says.
-    ``argmin`` is the first position (an int).
+    A sum of 8 or more floats goes to four sums in turn, as in a gather: element k to sum k % 4, the remaining
+    elements to the first; then (0 + 1) + (2 + 3). Float32 has eight sums, see `WAYS`. ``argmin`` is the first
+    position (an int).
     """
 
     op: str
@@ -151,9 +151,9 @@ class Reduce:
 
 @dataclass(frozen=True)
 class Search:
-    """``np.searchsorted``: how many elements of a vector, which rises, come before *value*.
+    """``np.searchsorted``: how many elements of an ascending vector come before *value*.
 
-    With *right* those equal to it do too. nan comes last.
+    With *right*, equal elements do too. nan comes last.
     """
 
     array: VertexField | EdgeField | Local | PartOf | Shared
@@ -166,10 +166,10 @@ class Search:
 class Categorical:
     """``gl.categorical``: an index drawn by weights, *value* at ``counter = 0 .. count - 1``.
 
-    The weights go to `SUMS` running sums in turn, element k to sum k % 8. The ends of the first four are
-    added from the first on, and so are those of the last four, which come on top. Of a uniform number
-    times the whole, the first sum that ends above it is chosen, and in it the first element at which it
-    is above the rest. A weight below 0 or nan, and a whole of 0 or infinity, are faults.
+    The weights go to `SUMS` running sums in turn, element k to sum k % 8. The ends of the first four sums are
+    added up in order, and likewise those of the last four, which come on top. For a uniform number times the
+    whole, the first sum that ends above it is chosen, and in it the first element at which the sum is above
+    the rest. A weight below 0 or nan, and a whole of 0 or infinity, are faults.
     """
 
     counter: str
@@ -180,7 +180,7 @@ class Categorical:
 
 
 SUMS = 8  # of a `Categorical`
-# Sums of a `Reduce` of floats by precision (32 bytes of them), and from how many elements on.
+# Sums of a `Reduce` of floats by precision (32 bytes of them), used from this many elements.
 WAYS, WIDE_SUM = {"float64": 4, "float32": 8}, 8
 
 
@@ -199,7 +199,7 @@ class Binary:
 
     ``/`` always yields float (its operands are cast to float; `int_divisor` says that the right one
     was an int before, and then zero is a fault). ``**`` is float ** float, or int ** a constant
-    int >= 0. What may fault (``/`` with `int_divisor`, ``// %`` of ints, shifts) has its site.
+    int >= 0. Operations that may fault (``/`` with `int_divisor`, ``// %`` of ints, shifts) have a site.
     """
 
     op: str
@@ -214,12 +214,12 @@ ARITHMETIC = {
     ("//", "int"): "floor_divide_i", ("%", "int"): "modulo_i",
     ("//", "float"): "floor_divide_f", ("%", "float"): "modulo_f",
     ("<<", "int"): "shift_left", (">>", "int"): "shift_right",
-}  # fmt: skip  # functions of both backends for what C's operators do otherwise than Python's
+}  # fmt: skip  # functions of both backends where C's operators differ from Python's
 
 
 @dataclass(frozen=True)
 class Compare:
-    """op: ``== != < <= > >=``; of a chain, each is an operand of a `Logical`, under a `Let`."""
+    """op: ``== != < <= > >=``; in a chain, each is an operand of a `Logical`, under a `Let`."""
 
     op: str
     left: Expr
@@ -280,17 +280,17 @@ MATH_ARITY = {
     **dict.fromkeys(["atan2", "copysign", "fmod", "hypot", "ldexp", "nextafter", "pow", "remainder"], (2, 2)),
     "fma": (3, 3),
     "log": (1, 2),
-}  # of the math functions that C has too: fewest and most arguments
+}  # of math functions that C also has: fewest and most arguments
 
 
 @dataclass(frozen=True)
 class Call:
     """A built-in: ``abs``, ``min`` or ``max`` of two (type of the operands), or ``math.<name>``.
 
-    ``bit_count`` is how many bits of an int's absolute value are 1.
+    ``bit_count`` is the number of 1 bits in an int's absolute value.
 
-    math functions take and give float but for ``math.isnan isinf isfinite`` (bool) and ``math.ldexp``
-    (float, int); ``math.floor ceil trunc`` give float here and stand under a `Cast` to int.
+    math functions take and return float, except ``math.isnan isinf isfinite`` (bool) and ``math.ldexp``
+    (float, int); ``math.floor ceil trunc`` return float here, under a `Cast` to int.
     """
 
     function: str
@@ -303,7 +303,7 @@ class Call:
 class CallHelper:
     """A helper function of the user's module, already specialised: an index into Tree.helpers.
 
-    Arguments that are arrays are places. One that returns an array is the value of an `Assign` to a Local.
+    Arguments that are arrays are places. A call that returns an array is the value of an `Assign` to a Local.
     """
 
     index: int
@@ -315,9 +315,9 @@ class CallHelper:
 class Draw:
     """``gl.uniform(low, high)``, ``gl.normal(scale)``, ``gl.integers(n)``, …: the next draw of this call.
 
-    Draws are numbered in the order in which Python evaluates them, from 0 in every call of a method;
-    see ``philox.h`` for what a draw is a function of, and ``distributions.h`` for those of several numbers.
-    `integers` with n < 1 is a fault, and so is a parameter of another distribution out of its range.
+    Draws are numbered in the order in which Python evaluates them, from 0 in every call of a method; see
+    ``philox.h`` for what a draw depends on, and ``distributions.h`` for draws of several numbers. `integers`
+    with n < 1 is a fault, and so is an out-of-range parameter of another distribution.
     """
 
     kind: str
@@ -352,7 +352,7 @@ class KeyedWord:
     """An operation on apply's total by key.
 
     function: ``len``, ``in(key)``, ``at(key)``, the sum of a key or 0, and ``argmax`` (may fault). In a
-    `KeyedLoop`, ``key(i)`` and ``value(i)``, of one that is there.
+    `KeyedLoop`, ``key(i)`` and ``value(i)`` of an existing item.
     """
 
     function: str
@@ -393,5 +393,5 @@ def renamed(x: Any, before: Local, after: Local) -> Any:
 
 @functools.cache
 def _parts(kind: Any) -> tuple[str, ...] | None:
-    """Return the names of a node's fields, None for what is no node."""
+    """Return the names of a node's fields, None for anything else."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None

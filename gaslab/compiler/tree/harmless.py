@@ -1,4 +1,4 @@
-"""What of a program cannot fault: it may be evaluated where Python would not, or left out where it would."""
+"""Code that cannot fault: it may be evaluated where Python would not, or skipped where it would."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def harmless(node: Any) -> bool:
 
 
 def first_signal_decides(tree: Tree) -> bool:
-    """Return whether a target that has a signal needs no more of the edges that lead to it.
+    """Return whether a signalled target needs no more of its in-edges.
 
-    So it is where scatter does nothing but to signal, without a message, and no edge can end the run.
+    That is so if scatter does nothing but signal, without a message, and no edge can end the run.
     """
     if tree.message is not None or tree.contributed():
         return False
@@ -46,9 +46,9 @@ def first_signal_decides(tree: Tree) -> bool:
 
 
 def faults(tree: Tree, x: Any) -> int:
-    """Return how many nodes of an expression or of statements may fault, those of a helper at each call."""
+    """Return how many nodes of an expression or of statements may fault, counting a helper's at each call."""
     of_helpers: list[int] = []
-    for helper in tree.helpers:  # after those that it calls
+    for helper in tree.helpers:  # after the helpers that it calls
         of_helpers.append(_faults(helper.body, of_helpers))
     return _faults(x, of_helpers)
 
@@ -61,7 +61,7 @@ def _faults(x: Any, of_helpers: list[int]) -> int:
 
 
 def _is_safe(node: Any) -> bool:
-    """Return whether a node that is not cheap is free of faults all the same."""
+    """Return whether a costly node is still free of faults."""
     if isinstance(node, KeyedWord):
         return node.function != "argmax"
     if isinstance(node, ListWord):
@@ -71,6 +71,6 @@ def _is_safe(node: Any) -> bool:
         return node.kind == "uniform" or (node.kind == "normal" and checked)
     if isinstance(node, Binary) and node.type == "int" and isinstance(node.right, Const):
         return 0 <= node.right.value < 64 if node.op in ("<<", ">>") else node.right.value != 0
-    if isinstance(node, Binary):  # of floats, with the value that IEEE 754 gives
+    if isinstance(node, Binary):  # of floats, with the IEEE 754 value
         return node.type == "float" and not node.int_divisor
     return isinstance(node, Reduce) or (isinstance(node, Call) and node.type == "float")

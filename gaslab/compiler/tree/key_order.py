@@ -1,6 +1,6 @@
-"""Loops over a total's items that give the same in any order of the keys, so that these need no sort.
+"""Loops over a total's items with the same result in any order of the keys, so that they need no sort.
 
-A loop needs the order if a round of it does (`keyed_rounds`); all keys are sorted if one loop needs it.
+A loop needs the order if its rounds do (`keyed_rounds`); all keys are sorted if one loop needs it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gaslab.compiler.tree.statements import (
 
 
 def without_order(tree: Tree) -> Tree:
-    """Return *tree* with its loops over a total in any order, if none needs the keys in theirs."""
+    """Return *tree* with its loops over a total in any order, if none needs ascending keys."""
     apply = tree.functions.get("apply")
     if not isinstance(tree.gather, KeyedCombiner) or apply is None:
         return tree
@@ -55,7 +55,7 @@ def _outermost(body: tuple[Stmt, ...]) -> Iterator[KeyedLoop]:
 
 
 def _replaced(body: tuple[Stmt, ...], found: dict[int, tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
-    """Return *body* with other statements in place of its loops, which *found* has by their identity."""
+    """Return *body* with its loops replaced by the statements in *found*, by identity."""
     made: list[Stmt] = []
     for s in body:
         if isinstance(s, If):
@@ -70,7 +70,7 @@ def _replaced(body: tuple[Stmt, ...], found: dict[int, tuple[Stmt, ...]]) -> tup
 
 
 def _read_after(body: tuple[Stmt, ...], loop: KeyedLoop, others: list[KeyedLoop]) -> set[str]:
-    """Return the locals that are read outside of *loop*, but for those that *others* assign before."""
+    """Return the locals that are read outside *loop*, except those that *others* assign first."""
     found = reads(body) - reads(loop)
     for other in others:
         carried = _carried(other.body)
@@ -79,14 +79,14 @@ def _read_after(body: tuple[Stmt, ...], loop: KeyedLoop, others: list[KeyedLoop]
 
 
 def _carried(body: tuple[Stmt, ...]) -> set[str]:
-    """Return the locals that a loop's *body* may read before it assigns them."""
+    """Return the locals that a loop's *body* may read before assigning them."""
     found: set[str] = set()
     _assigned(body, set(), found)
     return found
 
 
 def _assigned(body: tuple[Stmt, ...], known: set[str], found: set[str]) -> set[str] | None:
-    """Return the locals assigned after *body*, None if it is left; put those read before in *found*."""
+    """Return the locals assigned after *body*, None if it exits; put those read before in *found*."""
     for s in body:
         if isinstance(s, If):
             found |= reads(s.test).keys() - known

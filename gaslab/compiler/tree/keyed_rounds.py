@@ -1,14 +1,14 @@
-"""What a loop over a total's items does in a round, and whether the order of the rounds matters.
+"""The rounds of a loop over a total's items, and whether their order matters.
 
-What a round computes of its key, its sum and what the loop leaves alone is the same in any order. What it
-keeps is so, to the bit, where rounds only
+What a round computes from its key, its sum and values that the loop does not change is the same in any order.
+What it keeps is the same, to the bit, if rounds only
 
 - combine ints or bools: ``n += value``, ``odd = odd or value % 2 == 1``, ``n = min(n, key)``;
-- assign what is the same in all rounds: ``found = True``, also before a ``break``;
+- assign a value that is the same in all rounds: ``found = True``, also before a ``break``;
 - choose: ``if value > most: best, most = key, value``. Of equal values the first key wins, and for ``>=`` the
-  last: where values are equal, a loop in any order compares the keys, too.
+  last: on equal values, a loop in any order also compares the keys.
 
-At most one place may fault, and it does so in any order or in none. All else keeps the order.
+At most one place may fault, and it does so in any order or in none. All else needs the order.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _LEAST = {"int": INTEGER_RANGE["int64"][0], "bool": False, "id": 0}  # no key is
 
 
 def reads(x: Any) -> Counter[str]:
-    """Count the locals in *x* by name, but for those that are assigned."""
+    """Count the locals in *x* by name, except assigned ones."""
     found = Counter(node.name for node in nodes(x) if isinstance(node, Local))
     found -= Counter(
         node.target.name for node in nodes(x) if isinstance(node, Assign) and isinstance(node.target, Local)
@@ -61,18 +61,18 @@ def _is_number(place: Place) -> bool:
 
 @dataclass
 class Rounds:
-    """Whether the rounds of *loop* need their order: `ordered` after `result`, the loop that does not."""
+    """Whether the rounds of *loop* need their order: `ordered`, set by `result`, the loop without it."""
 
     tree: Tree
     function: Function
     loop: KeyedLoop
-    lasting: set[str]  # locals that a later round or a statement behind the loop may read
-    locals: dict[str, Type]  # of the function; more are made
+    lasting: set[str]  # locals that a later round or a statement after the loop may read
+    locals: dict[str, Type]  # of the function; more are added
     ordered: bool = False
     faults: int = 0
     ends: int = 0  # statements that end the loop
     before: list[Stmt] = field(default_factory=list)  # of the new loop
-    kinds: dict[Place, object] = field(default_factory=dict)  # how a place combines what rounds give
+    kinds: dict[Place, object] = field(default_factory=dict)  # how a place combines the rounds' values
 
     def __post_init__(self) -> None:
         targets = [s.target for s in statements(self.loop.body) if isinstance(s, Assign)]
@@ -123,7 +123,7 @@ class Rounds:
     # ---- expressions
 
     def is_free(self, x: Any) -> bool:
-        """Return whether the value of *x* is the same whichever rounds came before."""
+        """Return whether the value of *x* does not depend on earlier rounds."""
         for node in nodes(x):
             if isinstance(node, Draw | Categorical) or (isinstance(node, Place) and node in self.kept):
                 return False
@@ -132,7 +132,7 @@ class Rounds:
         return True
 
     def draws(self, call: CallHelper) -> bool:
-        """Return whether a helper, or one that it calls, draws."""
+        """Return whether a helper draws, or one that it calls."""
         inner = list(nodes(self.tree.helpers[call.index].body))
         return any(isinstance(x, Draw | Categorical) for x in inner) or any(
             self.draws(x) for x in inner if isinstance(x, CallHelper)
@@ -144,7 +144,7 @@ class Rounds:
         return self.is_free(x) and not changing & reads(x).keys()
 
     def resolved(self, x: Expr) -> Expr:
-        """Return what *x* stands for, if it is a local of the round that is assigned once, of such locals."""
+        """Return *x* with locals of the round that are assigned once replaced by their values."""
         while isinstance(x, Local) and x in self.meaning:
             of = self.meaning[x]
             if any(self.writes[y] > 1 for y in nodes(of) if isinstance(y, Local)):
@@ -172,7 +172,7 @@ class Rounds:
     # ---- what combines
 
     def combines(self, target: Place, x: Expr) -> bool:
-        """Return whether ``target = x`` gives the same in any order of the rounds."""
+        """Return whether ``target = x`` gives the same result in any order of the rounds."""
         kind: object = x if self.is_same(x) else self.operation(target, x)
         if kind is None or self.kinds.setdefault(target, kind) != kind:
             return False
@@ -180,12 +180,12 @@ class Rounds:
             return False
         if self.fits(target, x):
             return True
-        self.faults += 1  # a sum of one constant, or what does not add up, faults in all orders or in none
+        self.faults += 1  # a sum of one constant, or a value not added up, faults in all orders or in none
         steady = isinstance(x, Binary) and x.left == target and isinstance(x.right, Const) and kind == "sum"
         return steady or kind in ("min", "max") or kind is x
 
     def operation(self, target: Place, x: Expr) -> str | None:
-        """Return how *x* combines *target* with a value of the round; None if it may depend on the order."""
+        """Return how *x* combines *target* with the round's value; None if it may depend on the order."""
         if isinstance(x, Binary) and x.type in ("int", "bool") and x.op in _COMBINES:
             kind = _COMBINES[x.op]
             sides = [(x.left, x.right)] if x.op == "-" else [(x.left, x.right), (x.right, x.left)]
@@ -199,7 +199,7 @@ class Rounds:
         return None
 
     def is_one_of(self, target: Place, given: tuple[Expr, ...]) -> bool:
-        """Return whether *given* are the target and values of the round."""
+        """Return whether *given* are the target and the round's values."""
         return given.count(target) == 1 and all(x == target or self.is_free(x) for x in given)
 
     # ---- choices
@@ -219,7 +219,7 @@ class Rounds:
         return None
 
     def choice(self, s: If) -> Stmt:
-        """Return ``if x > best: best, other = x, y`` with a comparison of the keys where x == best."""
+        """Return ``if x > best: best, other = x, y`` with a comparison of the keys if x == best."""
         tests = s.test.operands if isinstance(s.test, Logical) and s.test.op == "and" else (s.test,)
         at = [k for k, x in enumerate(tests) if not self.is_free(x)]
         given = {inner.target: inner.value for inner in s.body if isinstance(inner, Assign)}
@@ -237,13 +237,13 @@ class Rounds:
                 return self.in_order(s)
             if target != best and not self.fits(target, y):
                 return self.in_order(s)
-        self.faults += not self.fits(best, given[best])  # where the best of all does not fit
+        self.faults += not self.fits(best, given[best])  # if the overall best does not fit
         return s if ties is not None else self.tied(s, tests, at[0], found)
 
     def ties(self, test: Expr, given: dict[Any, Expr]) -> Compare | None:
-        """Return ``x > best`` of ``x > best or (x == best and key < other)``, which breaks ties by itself.
+        """Return the ``x > best`` in ``x > best or (x == best and key < other)``, which breaks ties itself.
 
-        So it is where the round's key is assigned to *other*.
+        The round's key must be assigned to *other*.
         """
         parts = test.operands if isinstance(test, Logical) and test.op == "or" else ()
         more, both = parts if len(parts) == 2 else (None, None)
@@ -263,7 +263,7 @@ class Rounds:
         return isinstance(x, KeyedWord) and x.function == "key"
 
     def tied(self, s: If, tests: tuple[Expr, ...], at: int, found: tuple[Place, str, Expr]) -> Stmt:
-        """Return the choice of the best that was *found* in test *at*, where ties are broken by the key."""
+        """Return the choice of the best *found* in test *at*, with ties broken by the key."""
         best, sign, x = found
         assert isinstance(best.type, str)
         kind = self.combiner.key_type
@@ -271,7 +271,7 @@ class Rounds:
         self.before.append(Assign(won, Const(_LEAST[kind], kind), s.site))
         value: Local | Bound = x if isinstance(x, Local) else Bound(self.new_number(), best.type)
         tie = Compare("<" if sign in "<>" else ">=", key, won)
-        either = Logical("or", (Compare(sign[0], value, best), tie))  # few rounds come so far
+        either = Logical("or", (Compare(sign[0], value, best), tie))  # few rounds get here
         better: Expr = Logical("and", (Compare(f"{sign[0]}=", value, best), either))
         if isinstance(value, Bound):
             better = Let(value.number, x, better, "bool")
@@ -280,7 +280,7 @@ class Rounds:
         return replace(s, test=test, body=(*s.body, Assign(won, key, s.site)))
 
     def compared(self, x: Expr) -> tuple[Place, str, Expr] | None:
-        """Return the place that ``x > best``, or another comparison, compares; its sign, and the value."""
+        """Return the place compared in ``x > best`` or another comparison, its sign, and the value."""
         if not isinstance(x, Compare) or x.op not in _TURNED:
             return None
         for best, sign, value in ((x.right, x.op, x.left), (x.left, _TURNED[x.op], x.right)):
@@ -301,6 +301,6 @@ class Rounds:
         return Local(name, kind)
 
     def new_number(self) -> int:
-        """Return the number of a `Let` that the function has not."""
+        """Return an unused `Let` number of the function."""
         most = max((x.number for x in nodes(self.function.body) if isinstance(x, Let)), default=0)
         return most + len(self.before)

@@ -1,4 +1,4 @@
-"""Vectors that gather and scatter compute of their own vertex alone: one serves all edges of a vertex."""
+"""Vectors that gather and scatter compute from their own vertex alone: one serves all its edges."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from gaslab.compiler.tree.expressions import (
 )
 from gaslab.compiler.tree.statements import Assign, Each, Sort, Stmt, is_elementwise
 
-LEAST = 24  # elements' worth of work at each edge, from which on it pays to keep vectors and to push
-MOST = 1 << 17  # elements of all such vectors of a method: they lie on the stack of a thread
+LEAST = 24  # work per edge, in elements, from which keeping vectors and pushing pay
+MOST = 1 << 17  # elements of all such vectors of a method: they are on a thread's stack
 _SETS = (Assign, Each, Sort)
 _READS = (
     Aggregate, Binary, Call, Cast, Compare, Conditional, Const, Element, Global, Index, ListWord, Local,
@@ -45,7 +45,7 @@ _READS = (
 
 @dataclass(frozen=True)
 class NearVectors:
-    """A method's body in two: what is done once for a vertex, and what is done for each of its edges.
+    """A method's body in two: the work once per vertex, and the work for each of its edges.
 
     *before* computes the *vectors*, by name; *rest* is without the statements that do so.
     """
@@ -58,11 +58,11 @@ class NearVectors:
 def divided(
     body: tuple[Stmt, ...], locals_: Mapping[str, Type], changing: Collection[int]
 ) -> NearVectors | None:
-    """Return the division of gather's or scatter's *body*; None where an edge shares nothing with the next.
+    """Return the division of gather's or scatter's *body*; None if edges share nothing.
 
     Only the first statements of a method count, up to the first that reads more than ``v``, or a field of
-    *changing*: so nothing is computed, and no fault met, that the first edge would not come to. Short vectors
-    are computed at each edge: that takes no longer, and targets may run scatter.
+    *changing*: so nothing is computed, and nothing faults, that the first edge would not reach. Short vectors
+    are computed at each edge: that is as fast, and targets may run scatter.
     """
     known: set[str] = set()
     count = 0
@@ -87,7 +87,7 @@ def divided(
 
 
 def _of_vertex(s: Stmt, known: set[str], changing: Collection[int]) -> bool:
-    """Return whether a statement sets locals by what is known of ``v`` before its edges are."""
+    """Return whether a statement sets locals from ``v`` alone, before its edges."""
     made = known | _targets(s) | {x.counter for x in nodes(s) if isinstance(x, Each | Reduce)}
 
     def allowed(x: Any) -> bool:
@@ -108,20 +108,20 @@ def _of_vertex(s: Stmt, known: set[str], changing: Collection[int]) -> bool:
 
 
 def _work(s: Stmt) -> float:
-    """Return the work of a statement in elements of a loop without order; of one with an order it is four."""
+    """Return a statement's work in elements of an unordered loop; one of an ordered loop counts four."""
     if isinstance(s, Sort):
         assert isinstance(s.array.type, Array)
         return 4 * s.array.type.size * s.array.type.size.bit_length()
     if not isinstance(s, Each):
         return 4 * sum(x.count for x in nodes(s) if isinstance(x, Reduce))
-    if not isinstance(s.count, Const):  # as many as a list has
+    if not isinstance(s.count, Const):  # a list's length
         return math.inf
     inner = sum(map(_work, s.body))
     return float(s.count.value) * (inner or (1 if is_elementwise(s) else 4))
 
 
 def _targets(s: Any) -> set[str]:
-    """Return the names of the locals that statements set, but for counters of loops over elements."""
+    """Return the names of the locals that statements set, except counters of loops over elements."""
     found = set()
     for x in nodes(s):
         for place in (getattr(x, name, None) for name in ("target", "array", "matrix", "right", "answer")):

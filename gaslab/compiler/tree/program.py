@@ -25,12 +25,12 @@ from gaslab.compiler.tree.statements import Post, Signal, Stmt, Stop, statements
 class Function:
     """One method or helper. `locals` maps each local to its type, parameters included.
 
-    A `Return` without a value leaves its edge out of a gather that collects.
+    A `Return` without a value skips its edge in a gather that collects.
 
-    `parameters` are a helper's in order; of apply ``total`` and ``message`` if it takes them, by these names,
-    not by the user's; of other methods none.
-    `reads` and `writes` hold names: ``v.score``, ``nbr.share``, ``e.weight``, ``v.out_degree``; a function
-    that draws reads ``self.draws`` too, and over edges ``v.#`` and ``nbr.#``, the ends' local ids.
+    `parameters` are a helper's in order; for apply, ``total`` and ``message`` if it takes them, under these
+    names, not the user's; for other methods, none. `reads` and `writes` hold names: ``v.score``,
+    ``nbr.share``, ``e.weight``, ``v.out_degree``; a function that draws reads ``self.draws`` too, and over
+    edges ``v.#`` and ``nbr.#``, the ends' local ids.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Function:
 
 @dataclass(frozen=True)
 class Aggregator:
-    """It is computed in every superstep or, not `in_every`, in some; with `over_edges` for each edge, ``v``
-    its source; after apply or `after_scatter`. One `by_phase` is computed when a phase is over instead. A
-    `live` one is computed after init, and then visit adds to it.
+    """It is computed in every superstep or, if not `in_every`, in some; with `over_edges` for each edge, with
+    ``v`` its source; after apply or `after_scatter`. With `by_phase` it is computed when a phase is over
+    instead. If `live`, it is computed after init, and then visit adds to it.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Aggregator:
 
     @property
     def seldom(self) -> bool:
-        """Whether there are supersteps in which it is not due."""
+        """Whether it is not due in some supersteps."""
         return self.live or not self.in_every
 
     @property
     def own_sweep(self) -> bool:
-        """Whether it has a sweep of its own, not one with apply."""
+        """Whether it has its own sweep, separate from apply."""
         late = self.seldom or self.after_scatter
         return self.over_edges or late or isinstance(self.combiner, declared.RecordCombiner)
 
@@ -83,9 +83,9 @@ def _of(role: str, names: frozenset[str]) -> frozenset[str]:
 class Tree:
     """A whole program. `functions` has the methods that it defines, from init to scatter.
 
-    A helper stands after the helpers it calls. `shared` has the arrays from outside that the program reads:
-    parameters, and arrays of the user's modules, functions and classes. Of the latter `outside` has the
-    arrays themselves, by their indices; they are no part of what is emitted.
+    A helper follows the helpers it calls. `shared` has the arrays from outside that the program reads:
+    parameters, and arrays of the user's modules, functions and classes. `outside` has the latter arrays
+    themselves, by index; they are not part of the emitted text.
     """
 
     name: str
@@ -101,20 +101,20 @@ class Tree:
     scatter_edges: int
     has_done: bool
     sites: tuple[declared.Site, ...] = field(default=())
-    phase: int = 0  # the place of this phase in a program of several
+    phase: int = 0  # this phase's place in a program of several
     in_phases: bool = False  # whether the program names its phases, even a single one
-    supersteps: int | str | None = None  # of this phase at most, each time; or the parameter that says it
+    supersteps: int | str | None = None  # of this phase at most, each time; or the parameter that sets it
     merge: Function | None = None  # of the records "a" and "b", into "made"
     rng: str = "counter"  # see `gaslab.language.rng.RNGS`
     precision: str = "float64"  # the storage type of the floats it computes with
     lengths: tuple[str, ...] = ()  # int parameters that shapes name, whose values are constants of this tree
     shared: tuple[declared.Variable, ...] = ()
     outside: dict[int, Any] = field(default_factory=dict, compare=False, repr=False)
-    growing: frozenset[str] = frozenset()  # list fields that a phase makes longer than is known before
+    growing: frozenset[str] = frozenset()  # list fields that a phase may lengthen without a known bound
 
     @property
     def own(self) -> declared.RecordCombiner | None:
-        """The accumulator that the program's merge is of."""
+        """The accumulator of the program's merge."""
         combiners = (self.gather, self.message, *(a.combiner for a in self.aggregators))
         return next((c for c in combiners if isinstance(c, declared.RecordCombiner) and c.own), None)
 
@@ -123,7 +123,7 @@ class Tree:
         return sum(a.combiner.slots for a in self.aggregators[:k])
 
     def record(self, place: PartOf) -> tuple[declared.RecordCombiner, int | None]:
-        """Return the accumulator that a part is of, and where the part begins among the aggregates."""
+        """Return a part's accumulator, and where the part begins among the aggregates."""
         name, _, k = place.record.partition(" ")
         combiner = self.aggregators[int(k)].combiner if k else self.gather
         if name in ("message", "sent"):
@@ -136,7 +136,7 @@ class Tree:
         ) if k else None
 
     def part(self, place: PartOf) -> declared.Part:
-        """Return a part as it was declared; among the aggregates it is kept wide."""
+        """Return a part as declared; among the aggregates it is kept wide."""
         combiner, slot = self.record(place)
         part = combiner.parts[place.index]
         if slot is None:
@@ -144,7 +144,7 @@ class Tree:
         return replace(part, combiner=replace(part.combiner, storage=declared.WIDE[part.combiner.type]))
 
     def storage_of(self, place: VertexField | EdgeField | Local | PartOf | Shared) -> str:
-        """Return the storage type of a place, of its elements if it is an array."""
+        """Return the storage type of a place; of its elements, if it is an array."""
         if isinstance(place, Shared):
             return self.shared[place.index].storage
         if isinstance(place, PartOf):
@@ -160,7 +160,7 @@ class Tree:
         return PartOf(key.record, key.index + 1, self.record(key)[0].parts[key.index + 1].type)
 
     def near_vectors(self, name: str) -> NearVectors | None:
-        """Return what gather or scatter does once for a vertex, and what for each edge; None for others."""
+        """Return the work of gather or scatter once per vertex and for each edge; None for other methods."""
         return self._near_vectors.get(name)
 
     @cached_property
@@ -169,7 +169,7 @@ class Tree:
         return {name: divided(f.body, f.locals, self.contributed()) for name, f in found.items()}
 
     def edge_body(self, function: Function) -> tuple[Stmt, ...]:
-        """Return what a method does for each edge."""
+        """Return a method's work for each edge."""
         own = function is self.functions.get(function.name)
         found = self.near_vectors(function.name) if own else None
         return function.body if found is None else found.rest
@@ -192,7 +192,7 @@ class Tree:
 
     @property
     def aggregates_in_supersteps(self) -> bool:
-        """Whether supersteps have aggregates to combine, not ends of phases alone."""
+        """Whether supersteps have aggregates to combine, not only ends of phases."""
         return any(not a.by_phase for a in self.aggregators)
 
     @property
@@ -202,7 +202,7 @@ class Tree:
 
     @property
     def in_apply(self) -> tuple[tuple[int, Aggregator], ...]:
-        """The aggregators that a sweep of apply adds up, with their indices."""
+        """The aggregators computed in apply's sweep, with their indices."""
         return tuple((k, a) for k, a in enumerate(self.aggregators) if not a.own_sweep)
 
     def reads(self, phase: str, role: str) -> frozenset[str]:
@@ -226,15 +226,15 @@ class Tree:
 
     @cached_property
     def stops(self) -> bool:
-        """Whether a gather may leave out edges."""
+        """Whether a gather may skip edges."""
         gather = self.functions.get("gather")
         return gather is not None and any(isinstance(s, Stop) for s in statements(gather.body))
 
     @property
     def decided_by(self) -> tuple[bool, ...]:
-        """The values, of each part, that further edges cannot change; none where every edge counts.
+        """The values of each part that further edges cannot change; none if every edge counts.
 
-        It is the first True of an ``Any`` and the first False of an ``All``.
+        These are True for an ``Any`` and False for an ``All``.
         """
         parts = self.gather.parts if isinstance(self.gather, declared.RecordCombiner) else ()
         combiners = [part.combiner for part in parts] or ([self.gather] if self.gather is not None else [])
@@ -254,17 +254,17 @@ class Tree:
         return tuple(v for v in self.vertex_fields if v.lookup and v.name in self.reads("apply", "v"))
 
     def signals_by_id(self, *phases: str) -> bool:
-        """Return whether these phases (apply and scatter by default) signal vertices by their ids."""
+        """Return whether these phases (apply and scatter by default) signal vertices by id."""
         return any(signal.target == "id" for signal in self.signals(*phases))
 
     @cached_property
     def sends_to_itself(self) -> bool:
-        """Whether apply sends messages that combine, to its own vertex or to one that it names."""
+        """Whether apply sends messages that combine, to its own vertex or by id."""
         return not self.collects_messages and any(signal.sends for signal in self.signals("apply"))
 
     @property
     def collects_messages(self) -> bool:
-        """Whether the messages of a vertex are a list, not combined on the way."""
+        """Whether a vertex's messages are a list, not combined on the way."""
         return self.message is not None and self.message.collects
 
     @cached_property
@@ -274,8 +274,8 @@ class Tree:
 
     @cached_property
     def can_pull(self) -> bool:
-        """Whether targets may run scatter: not where it writes what is others', sees an edge once, has
-        vectors that a vertex computes for all of its edges, or sends what is collected.
+        """Whether targets may run scatter: not if it writes others' values, sees each edge once, has vectors
+        computed once per vertex, or sends collected messages.
         """
         itself = any(signal.target != "nbr" for signal in self.signals("scatter"))
         mine = itself or "scatter_edges" in self.functions or bool(self.contributed("v"))
@@ -304,7 +304,7 @@ class Tree:
 
     @cached_property
     def renewed_by_phase(self) -> tuple[bool, ...]:
-        """Of each aggregator, whether it is due when a phase is over, and this one writes what it reads."""
+        """For each aggregator, whether it is due when a phase is over and this phase writes what it reads."""
         written = {name.partition(".")[2] for function in self.functions.values() for name in function.writes}
         found = []
         for a in self.aggregators:
@@ -322,16 +322,16 @@ class Tree:
         return found or any(c is not None and c.collects for c in (self.gather, self.message))
 
     def written_edges(self) -> frozenset[str]:
-        """Names of the edge fields that the program writes."""
+        """The names of the edge fields that the program writes."""
         return self.writes("scatter", "e") | self.writes("visit", "e")
 
     def contributed(self, role: str = "") -> tuple[int, ...]:
-        """Return the indices of the vertex fields that scatter adds to, on one role or on both."""
+        """Return the indices of the vertex fields to which scatter adds, on one role or on both."""
         names = frozenset().union(*(self.writes("scatter", r) for r in ([role] if role else ["v", "nbr"])))
         return tuple(k for k, v in enumerate(self.vertex_fields) if v.name in names)
 
     def contributed_edges(self) -> tuple[int, ...]:
-        """Return the indices of the edge fields that scatter adds to."""
+        """Return the indices of the edge fields to which scatter adds."""
         names = self.writes("scatter", "e")
         return tuple(k for k, e in enumerate(self.edge_fields) if e.name in names and e.sync is not None)
 

@@ -9,7 +9,7 @@ from gaslab.errors import ProgramError
 
 
 def shown(name: str) -> str:
-    """Return a file's name as errors show it: relative if it lies below the working directory."""
+    """Return a file's name as errors show it: relative if it is below the working directory."""
     try:
         relative = os.path.relpath(name)
     except (ValueError, OSError):  # another drive, or no working directory any more

@@ -28,7 +28,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Append:
-    """``v.field.append(value)``: a list field of ``v`` becomes one longer, in init and apply."""
+    """``v.field.append(value)``: appends to a list field of ``v``, in init and apply."""
 
     target: VertexField
     value: Expr
@@ -66,7 +66,7 @@ class ForRange:
 class KeyedLoop(ForRange):
     """`for key, value in total.items()`: *target* is the position of the key and its sum in the total.
 
-    Unless `ascending`, the keys come in any order, and the loop gives what it gives in ascending order.
+    Unless `ascending`, keys come in any order, with the result of the ascending order.
     """
 
     ascending: bool = True
@@ -106,7 +106,7 @@ class AddOuter:
 
 @dataclass(frozen=True)
 class AddPair:
-    """*key* and *payload* take the place of a pair's if they come before: by key, on ties by payload."""
+    """*key* and *payload* replace a pair's if they come first: by key, on ties by payload."""
 
     target: PartOf
     key: Expr
@@ -134,7 +134,7 @@ class Merge:
 
 @dataclass(frozen=True)
 class Solve:
-    """*right* := the solution of ``matrix @ x = right``, in place; *matrix* is spoilt.
+    """*right* := the solution of ``matrix @ x = right``, in place; *matrix* is overwritten.
 
     method: ``"lu"`` (partial pivoting) or ``"spd"`` (Cholesky, of the lower half); a matrix that is
     singular, or not positive definite, is a fault.
@@ -162,7 +162,7 @@ class ConjugateGradient:
 
 @dataclass(frozen=True)
 class Sort:
-    """*array* := its elements from the smallest up, nan last; equal ones keep their order."""
+    """*array* := its elements in ascending order, nan last; equal ones keep their order."""
 
     array: Local
     site: int
@@ -200,7 +200,7 @@ class Signal:
     """``nbr.signal(message, priority=...)``; target: ``"nbr"`` in scatter, ``"v"`` and ``"id"`` in apply too.
 
     ``"id"`` is ``self.signal(to, ...)``, with the global id *to*. A priority is an int. A message with parts
-    is the statements that add them to the record ``"sent"``; one that is a tuple is its *members*.
+    is the statements that add them to the record ``"sent"``; a tuple is its *members*.
     """
 
     message: Expr | None
@@ -213,16 +213,16 @@ class Signal:
 
     @property
     def sends(self) -> bool:
-        """Whether it brings a message."""
+        """Whether it carries a message."""
         return self.message is not None or self.parts is not None or bool(self.members)
 
 
-ENDS = {"nbr": "x", "v": "v"}  # what a method of either backend calls the vertex that a `Signal` is for
+ENDS = {"nbr": "x", "v": "v"}  # the name of a `Signal`'s vertex in the methods of both backends
 
 
 @dataclass(frozen=True)
 class Stop:
-    """``gl.stop()`` in gather: the vertex's further edges need not be looked at."""
+    """``gl.stop()`` in gather: the vertex's remaining edges may be skipped."""
 
     site: int
 
@@ -231,7 +231,7 @@ class Stop:
 class Contribute:
     """``nbr.x += value`` (or min, max) of an additive field of ``v``, ``nbr`` or ``e``, in scatter only.
 
-    A vector or matrix is added to by its elements, then once as a whole, without a value: that notes it.
+    A vector or matrix has one statement per element, then one for the whole without a value, to note it.
     """
 
     target: VertexField | EdgeField | Element
@@ -240,7 +240,7 @@ class Contribute:
 
     @property
     def place(self) -> VertexField | EdgeField:
-        """The field, of which the target may be an element."""
+        """The field; the target may be one of its elements."""
         place = self.target.array if isinstance(self.target, Element) else self.target
         assert isinstance(place, VertexField | EdgeField)
         return place
@@ -271,7 +271,7 @@ Stmt = (
 
 
 def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """Yield all statements of a body, also of its branches and loops."""
+    """Yield all statements of a body, including its branches and loops."""
     for statement in body:
         yield statement
         for part in vars(statement).values():
@@ -280,7 +280,7 @@ def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
 
 
 def is_elementwise(s: Each) -> bool:
-    """Return whether no element that the loop writes is read in another round: rows are the same or apart."""
+    """Return whether no round reads an element that another writes: rows are equal or disjoint."""
     at = Local(s.counter, "int")
     if len(s.body) != 1 or not isinstance(s.body[0], Assign):
         return False

@@ -28,14 +28,14 @@ from gaslab.compiler.tree.harmless import harmless
 from gaslab.compiler.tree.program import Tree
 from gaslab.compiler.tree.statements import Assign, Contribute, If, KeyedLoop, Return, Stmt
 
-ORDERLESS = ("len", "in", "mode", "mex")  # words that do not see the order of a list
+ORDERLESS = ("len", "in", "mode", "mex")  # functions that do not depend on a list's order
 
 
 def by_source(tree: Tree, *phases: str) -> tuple[int, ...]:
-    """Return the edge fields that are kept a second time, in the order of the out-edges, for these *phases*.
+    """Return the edge fields kept a second time, in the order of the out-edges, for these *phases*.
 
-    Gather or scatter reads them and nothing writes edges: a loop over the out-edges of a vertex finds them in
-    a row.
+    Gather or scatter reads them and nothing writes edges: a loop over a vertex's out-edges finds them
+    contiguous.
     """
     if any(tree.writes(name, "e") for name in tree.functions):
         return ()
@@ -75,12 +75,12 @@ def keyed_words(tree: Tree) -> frozenset[str]:
 
 
 def keys_sorted(tree: Tree) -> bool:
-    """Return whether apply's total by key has its keys in ascending order."""
+    """Return whether apply's total by key has ascending keys."""
     return any(isinstance(x, KeyedLoop) and x.ascending for x in nodes(tree.functions["apply"].body))
 
 
 def order_seen(tree: Tree) -> bool:
-    """Return whether the result of apply may depend on the order of its list."""
+    """Return whether apply's result may depend on the order of its list."""
     apply = tree.functions["apply"]
     blind = sum(
         isinstance(x, ListWord) and x.function in ORDERLESS and _is_total(x.arguments[-1])
@@ -96,8 +96,8 @@ def _is_total(x: Any) -> bool:
 def field_of_total(tree: Tree) -> int | None:
     """Return the list field in whose rows a gather may collect: apply begins with ``v.field = total``.
 
-    Gather does not read the field, so nothing sees what its rows have before that; and apply assigns it once,
-    so that the total stays as it is.
+    Gather does not read the field, so nothing sees its rows before that; and apply assigns it once, so the
+    total does not change.
     """
     apply = tree.functions["apply"]
     first = apply.body[0] if apply.body else None
@@ -113,7 +113,7 @@ def field_of_total(tree: Tree) -> int | None:
 
 
 def marked_field(tree: Tree) -> int | None:
-    """Return the set of ids of ``v`` that gather compares with each neighbour's, so that marking pays."""
+    """Return the set of ids of ``v`` that gather compares with each neighbour's: marking it pays."""
     gather = tree.functions.get("gather")
     for x in nodes(gather.body) if gather else ():
         if isinstance(x, ListWord) and x.function == "common" and x.arguments[0].type == "set:id32":
@@ -128,9 +128,9 @@ _OPERATIONS = (Unary, Binary, Compare, Logical, Conditional, Cast, Return, If)
 
 
 def guard_of_lists(tree: Tree) -> Expr | None:
-    """Return the test of both ends' numbers without which gather reads no list of a neighbour, if it has one.
+    """Return the test of both ends' numbers that gather must pass to read a neighbour's list, if any.
 
-    It may be evaluated early and again: it cannot fail, and has no loops.
+    It may be evaluated early and again: it cannot fault, and has no loops.
     """
     body = tree.functions["gather"].body
     value = body[0].value if len(body) == 1 and isinstance(body[0], Return) else None

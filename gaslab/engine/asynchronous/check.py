@@ -1,4 +1,4 @@
-"""Which programs can run without supersteps, and by which scheduler."""
+"""Which programs can run without supersteps, and with which scheduler."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def check_program(trees: list[Tree], compiled: bool, engine: Async) -> Async:
         "it has several phases": len(trees) > 1,
         "it has `phases`; remove them and name its methods gather, apply, scatter": tree.in_phases,
         "no signals decide which vertices run; write a scatter that signals": not tree.by_signal,
-        "init(v, message) belongs to supersteps; let apply take the message": "init_message" in functions,
+        "init(v, message) needs supersteps; let apply take the message": "init_message" in functions,
         "visit runs in sweeps over all edges": "visit" in functions,
         "its scatter adds to fields declared with sync=": bool(
             tree.contributed() or tree.contributed_edges()
         ),
-        "its directions change by vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
+        "its directions depend on the vertex": bool({"gather_edges", "scatter_edges"} & functions.keys()),
         "its gather sums by key": isinstance(tree.gather, KeyedCombiner),
         "its messages are lists": tree.collects_messages,
         "it keeps lists": tree.has_lists,
         "it signals vertices by their ids": tree.signals_by_id(),
-        "an aggregator after scatter belongs to supersteps; leave out after=": tree.aggregates_after_scatter,
+        "an aggregator after scatter needs supersteps; leave out after=": tree.aggregates_after_scatter,
         "it looks up fields by id": bool(tree.lookups),
-        **{f"its methods read self.{name}, and there are none": tree.reads_global(name) for name in STEPS},
+        **{f"its methods read self.{name}; that needs supersteps": tree.reads_global(name) for name in STEPS},
     }
     for reason, holds in reasons.items():
         if holds:

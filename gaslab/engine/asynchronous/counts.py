@@ -14,7 +14,7 @@ class Counts:
 
     sent: Any  # batches so far
     received: Any
-    passive: Any  # nothing waits, and nothing is left to send
+    passive: Any  # nothing waits or is left to send
     in_flight: Any
     waiting: Any  # in the scheduler
     updates: Any
@@ -23,7 +23,7 @@ class Counts:
     writing: Any = 0  # whether its thread still writes one
     lock_waits: Any = 0
     bytes_sent: Any = 0
-    offered: Any = 0  # permits to begin vertices: see `Quota`
+    offered: Any = 0  # permits to start vertices: see `Quota`
     code: Any = 0  # its fault, 0 if none: see `Executor.raise_faults`
     gid: Any = 0
     site: Any = 0
@@ -35,16 +35,16 @@ class Counts:
 
     @classmethod
     def of_table(cls, table: np.ndarray) -> tuple[Counts, np.ndarray]:
-        """Split a table of all ranks' rows into the figures and the columns behind them."""
+        """Split a table of all ranks' rows into the figures and the columns after them."""
         width = len(fields(cls))
         return cls(*table[:, :width].T), table[:, width:]
 
     def faults(self) -> np.ndarray:
-        """Return all ranks' faults: int64 [ranks, 4], a code of 0 where there is none."""
+        """Return all ranks' faults: int64 [ranks, 4], with code 0 for none."""
         return np.stack([self.code, self.gid, self.site, self.turn], axis=1)
 
     def end(self, before: Counts | None) -> bool:
-        """Return whether the run had ended at these counts; *before* are those of the table before."""
+        """Return whether the run had ended at these counts; *before* are the previous table's."""
         if before is None or not (before.passive.all() and self.passive.all()):
             return False
         if before.received.sum() != self.sent.sum():

@@ -17,10 +17,10 @@ from gaslab.partitioning.local_graph import LocalGraph
 from gaslab.program import ALL, IN, OUT
 
 IN_FLIGHT = 32768  # masters of one rank that wait for others at once
-MAX_BYPASS = 250  # times that a vertex which waits for its scope may be passed
+MAX_BYPASS = 250  # times that a vertex waiting for its scope may be passed over
 _CLASSES = (OUT, ALL, IN)  # of mirrors, in the order in which LocalGraph has them
 BLOCK = 1024
-BIG = 8192  # vertices of a round, from which on ranks keep pace
+BIG = 8192  # vertices of a round from which ranks keep pace
 _FUNCTIONS = (
     "gl_gather", "gl_combine", "gl_apply", "gl_gather_apply", "gl_scatter_push", "gl_combine_messages",
 )  # fmt: skip

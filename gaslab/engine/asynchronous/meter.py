@@ -9,7 +9,7 @@ from gaslab.engine.asynchronous.counts import Counts
 from gaslab.engine.observe.timed import MachineSpans
 from gaslab.parallel.transport import Transport
 
-SHARE = 1 / 5000  # of the time a run has taken is between two rows of its history
+SHARE = 1 / 5000  # of the run's time so far is between two rows of its history
 
 
 class Meter:
@@ -75,7 +75,7 @@ class Course:
         self._updates = self._before = before  # updates of the run that this one resumes
 
     def is_due(self, now: float) -> bool:
-        """Return whether it is time for another row."""
+        """Return whether another row is due."""
         return now - self._last >= SHARE * (now - self._began)
 
     def row(self, counts: Counts, now: float) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import numpy as np
 from gaslab._kernels.machine import Machine
 from gaslab.engine.asynchronous.counts import Counts
 
-SPARE = 1 / 40  # of `max_updates`: permits beyond it, so that the last need not be looked for one by one
-SPARE_EACH = 500  # beside these, for every rank
+SPARE = 1 / 40  # of `max_updates`: extra permits, so that the last ones need not be found one by one
+SPARE_EACH = 500  # in addition, for every rank
 
 
 class Quota:
@@ -22,7 +22,7 @@ class Quota:
     Parameters
     ----------
     most : int or None
-        Updates of all ranks after which no vertex begins; None: there is no limit.
+        Updates of all ranks after which no vertex starts; None: no limit.
     rank, ranks : int
     """
 
@@ -35,7 +35,7 @@ class Quota:
         self._mine = self._part(permits, np.ones(ranks, bool))
 
     def left(self, machine: Machine) -> int:
-        """Return how many vertices may still begin here."""
+        """Return how many vertices may still start here."""
         return max(self._mine - int(machine.updates + machine.in_flight), 0)
 
     def offer(self, machine: Machine) -> int:

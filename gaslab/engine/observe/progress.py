@@ -1,6 +1,6 @@
 """The progress of a run on stderr: supersteps or sweeps, or the figures of a run without them.
 
-On a terminal it is a bar; where stderr goes to a file or to mpiexec, lines of the log.
+On a terminal it is a bar; if stderr goes to a file or to mpiexec, log lines.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 from gaslab.system.memory import human
 
-Say = Callable[[Mapping[str, Any]], str]  # of a row of the history; "" leaves what is there
+Say = Callable[[Mapping[str, Any]], str]  # of a row of the history; "" changes nothing
 
 log = logging.getLogger("gaslab")
-LINES = "lines"  # `progress=` that asks for these
-FIRST, SELDOM = 1.0, 10.0  # seconds until the first line; those until the next one double up to so many
-FEW = 4  # ranks whose figures are shown one by one
+LINES = "lines"  # `progress=` values that ask for these
+FIRST, SELDOM = 1.0, 10.0  # seconds until the first line; the interval then doubles up to this
+FEW = 4  # ranks whose figures are shown individually
 PACE = 0.2  # seconds that these are of
 
 
 @dataclass(frozen=True)
 class Sweeps:
-    """What progress shows of a program of sweeps, instead of its supersteps."""
+    """The progress of a program of sweeps, instead of supersteps."""
 
     say: Say
     supersteps: int  # of a sweep
@@ -34,7 +34,7 @@ class Sweeps:
 
 
 class Lines:
-    """The lines of the log that stand for a bar of tqdm, with as much of its interface."""
+    """Log lines in place of a tqdm bar, with the needed part of its interface."""
 
     def __init__(self, most: int | None, what: str, done: int = 0) -> None:
         self.n = done
@@ -43,11 +43,11 @@ class Lines:
         self._pace, self._last = FIRST, time.perf_counter()
 
     def set_postfix_str(self, words: str, refresh: bool = False) -> None:
-        """Have *words* in the lines to come."""
+        """Show *words* in later lines."""
         self._words = f", {words}"
 
     def update(self, steps: int = 1) -> None:
-        """Count further steps; write a line where it is time for one."""
+        """Count more steps; write a line if one is due."""
         self.n += steps
         now = time.perf_counter()
         if now - self._last >= self._pace:
@@ -55,13 +55,13 @@ class Lines:
             self._pace, self._last = min(2 * self._pace, SELDOM), now
 
     def close(self) -> None:
-        """Leave the lines as they are."""
+        """Keep the lines."""
 
 
 class Supersteps:
-    """Shows the number of supersteps, out of the limit, and what *say* makes of the last row, if anything.
+    """Shows the number of supersteps, out of the limit, and *say* of the last row, if anything.
 
-    With *each* above 1 what is counted are groups of so many.
+    With *each* above 1 it counts groups of that many.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Supersteps:
 
 
 class Updates(Supersteps):
-    """Shows how many vertices ran, how quickly on each rank, and how many wait."""
+    """Shows how many vertices ran, how fast on each rank, and how many wait."""
 
     def __init__(self, most: int | None, lines: bool = False) -> None:
         super().__init__(most, "updates", lines, scaled=True)
@@ -101,13 +101,13 @@ class Updates(Supersteps):
 
 
 def _bar(most: int | None, what: str, scaled: bool, done: int) -> Any:
-    from tqdm.auto import tqdm  # slow to load, and scripts need none
+    from tqdm.auto import tqdm  # slow to load, and not needed by scripts
 
     return tqdm(total=most, desc=what, unit="", unit_scale=scaled, initial=done, leave=False)
 
 
 def in_words(row: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
-    """Return the figures of a row as words, with each rank's updates per second since the row *before*."""
+    """Return a row's figures as text, with each rank's updates per second since the row *before*."""
     ranks = len(row["updates_by_rank"])
     parts = [f"{short(row['waiting'])} waiting"]
     if ranks == 1:

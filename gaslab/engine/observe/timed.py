@@ -13,11 +13,11 @@ from gaslab.engine.observe.timeline import COUNTS, TRANSPORT, Timeline, is_drawn
 from gaslab.parallel.comm import Comm, Pending
 from gaslab.parallel.transport import Transport
 
-SHORTEST, SHARE = 1e-4, 1 / 5000  # seconds of a span of the machine; of the time that it has run
-COUNTED = 1e-3  # seconds at least between two looks at how many wait, which takes a walk over all masters
+SHORTEST, SHARE = 1e-4, 1 / 5000  # seconds of a span of the machine; share of its running time
+COUNTED = 1e-3  # minimum seconds between two counts of waiting vertices, each a walk over all masters
 
 
-LATE = 1e-4  # seconds that what was sent takes to be received, from which on they are drawn
+LATE = 1e-4  # seconds from sending to receiving from which they are drawn
 
 
 class TimedComm:
@@ -30,7 +30,7 @@ class TimedComm:
         return getattr(self._comm, name)
 
     def begin(self, outgoing: dict[int, np.ndarray], sources: abc.Sequence[int], tag: int = 1) -> Pending:
-        """Begin to send, and to wait."""
+        """Start sending and waiting."""
         began = time.perf_counter()
         pending = self._comm.begin(outgoing, sources, tag)
         if outgoing:
@@ -40,7 +40,7 @@ class TimedComm:
 
 
 class TimedPending(Pending):
-    """Messages under way. The waits are drawn: for those that are due, and for peers that are late."""
+    """Messages under way. The waits for due messages and for late peers are drawn."""
 
     def __init__(self, pending: Pending, timeline: Timeline) -> None:
         self._pending, self._timeline = pending, timeline
@@ -76,9 +76,9 @@ class MachineSpans:
         self._count(machine, now, waiting)
 
     def look(self, machine: Machine, busy: bool, before: float, now: float) -> int | None:
-        """Note a step from *before* to *now*; return how many vertices wait, where the step counted them.
+        """Note a step from *before* to *now*; return how many vertices wait, if the step counted them.
 
-        A span too short to be seen on the screen is joined with the one before.
+        A span too short to see on screen is joined with the previous one.
         """
         least = max(SHORTEST, SHARE * (now - self._began))
         if busy != self._busy and before - self._since >= least:
@@ -107,7 +107,7 @@ class MachineSpans:
 
 
 class TimedTransport:
-    """A `Transport` whose batches and counts are drawn: all of the first, fewer and fewer of the later."""
+    """A `Transport` whose batches and counts are drawn: all at first, then fewer and fewer."""
 
     def __init__(self, transport: Transport, timeline: Timeline) -> None:
         self._transport, self._timeline = transport, timeline
@@ -118,7 +118,7 @@ class TimedTransport:
         return getattr(self._transport, name)
 
     def post(self, peer: int, data: np.ndarray) -> None:
-        """Begin to send a batch."""
+        """Start sending a batch."""
         k, began = self._posted[peer], time.perf_counter()
         self._posted[peer] += 1
         self._transport.post(peer, data)
@@ -128,7 +128,7 @@ class TimedTransport:
             self._timeline.arrow(True, f"{self._transport.rank}>{peer}:{k}", began)
 
     def collect(self) -> list[tuple[int, np.ndarray]]:
-        """Return the batches that have come."""
+        """Return the received batches."""
         began = time.perf_counter()
         found = self._transport.collect()
         if found:
@@ -146,12 +146,12 @@ class TimedTransport:
         return found
 
     def begin_table(self, row: np.ndarray) -> None:
-        """Begin to send *row* to all ranks."""
+        """Start sending *row* to all ranks."""
         self._asked_at = time.perf_counter()
         self._transport.begin_table(row)
 
     def table(self) -> np.ndarray | None:
-        """Return the table of all ranks' rows once it is there."""
+        """Return the table of all ranks' rows once it is complete."""
         table = self._transport.table()
         if table is not None:
             self._rounds += 1

@@ -1,8 +1,8 @@
 """`Timeline`: the work of every rank over time, as a file that a browser's trace viewer opens.
 
 The file is in the Trace Event Format (Chrome's ``chrome://tracing``, https://ui.perfetto.dev): a process for
-each rank, with a track for its engine and, without supersteps in step, one for the batches of its transport
-and one for its counts.
+each rank, with a track for its engine and, unless ranks share supersteps, one for the batches of its
+transport and one for its counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gaslab.parallel.tags import Tag
 from gaslab.system.atomic_writes import AtomicFile
 from gaslab.system.outputs import Output, check_distinct
 
-MOST = 100_000  # events of one rank; what comes after is counted and left out
+MOST = 100_000  # events of one rank; later ones are only counted
 ENGINE, TRANSPORT, COUNTS = 0, 1, 2  # tracks
 _TRACKS = ("engine", "transport", "counts")
 _ROUNDS = 8
@@ -39,14 +39,14 @@ class Event(NamedTuple):
 
     track: int
     begin: int
-    order: int  # among events that begin together: longer spans first
+    order: int  # among events with the same begin: longer spans first
     kind: str  # the format's "ph"
     name: str
     more: dict[str, Any]
 
 
 class Timeline:
-    """Spans, counters and arrows of this rank, from the making of it to `write` (both collective).
+    """Spans, counters and arrows of this rank, from construction to `write` (both collective).
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class Timeline:
     Raises
     ------
     UsageError
-        Nothing can be written there, or it is a file of *read*.
+        The path cannot be written, or is a file of *read*.
     """
 
     def __init__(self, comm: Comm, path: str | os.PathLike[str], read: Iterable[str] = ()) -> None:
         self.comm, self._output = comm, comm.on_root(lambda: Output(path, force=True))
-        self.paused = False  # spans are not wanted just now
+        self.paused = False  # spans are not wanted now
         self.left_out = 0
         comm.on_root(lambda: self._check(read))
         self._events: list[Event] = []
@@ -90,7 +90,7 @@ class Timeline:
         self._add(Event(ENGINE, _nanoseconds(at), 1, "C", name, {"args": values}))
 
     def arrow(self, begins: bool, name: str, at: float) -> None:
-        """Draw an end of the arrow *name* on the span of the transport track that begins, or ends, now."""
+        """Draw an end of the arrow *name* on the span of the transport track that begins or ends now."""
         more: dict[str, Any] = {"cat": "transport", "id": name} | ({} if begins else {"bp": "e"})
         self._add(Event(TRANSPORT, _nanoseconds(at), 1, "s" if begins else "f", "batch", more))
 
@@ -111,7 +111,7 @@ class Timeline:
         parts = self.comm.gather_array(np.frombuffer(",\n".join(lines).encode(), np.uint8))
         left_out = int(self.comm.allreduce(self.left_out))
         failed = self.comm.on_root(lambda: self._written(parts or [], left_out))
-        if failed is not None:  # the run itself is well
+        if failed is not None:  # the run itself is fine
             warn_user(f"{failed}; the timeline is lost", UserWarning, self.comm.rank)
 
     def _written(self, parts: list[np.ndarray], left_out: int) -> str | None:
@@ -155,10 +155,10 @@ def _nanoseconds(seconds: float) -> int:
 
 
 def behind(comm: Comm) -> int:
-    """Return how many nanoseconds this rank's clock is behind that of rank 0 (collective).
+    """Return by how many nanoseconds this rank's clock is behind rank 0's (collective).
 
-    The quickest of a few round trips decides. An offset below its error counts as none: ranks of one machine
-    have one clock.
+    The fastest of a few round trips decides. An offset below its error counts as zero: ranks of one machine
+    share a clock.
     """
     if comm.rank == 0:
         for peer in range(1, comm.size):

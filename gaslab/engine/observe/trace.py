@@ -1,6 +1,6 @@
 """The trace of the synchronous engine: chosen masters before and after each stage.
 
-A compiled method shows nothing of its inside. The trace has the state of a vertex at its master: its fields,
+The inside of a compiled method is not visible. The trace has the state of a vertex at its master: its fields,
 the total of its gather and its message. `gaslab.reference.trace` sees every edge and signal.
 """
 
@@ -27,7 +27,7 @@ from gaslab.graph.graph import Graph
 from gaslab.ragged import KeyedRows, Rows
 from gaslab.results.trace import Vertex, differ, new_row
 
-_METHODS = {  # stage of a superstep -> the method of the rows; a stage with a function has a row in any case
+_METHODS = {  # stage of a superstep -> the method of the rows; a stage with a function always has a row
     "init": ("init", "init"),
     "init_message": ("init", "init_message"),
     "visit": ("visit", None),
@@ -46,7 +46,7 @@ class VertexTrace:
         self.rows: list[tuple[tuple[int, ...], dict[str, Any]]] = []
         self._step = 0
         self._before: dict[int, dict[str, Any]] = {}
-        self._found: dict[int, dict[str, Any]] = {}  # vertex -> the message and the total that it finds
+        self._found: dict[int, dict[str, Any]] = {}  # vertex -> its message and its total
 
     def begin(self, stage: str, state: RunState, active: np.ndarray | None) -> None:
         """Record the chosen vertices among the active masters (None is all), before a stage runs at them."""
@@ -77,7 +77,7 @@ class VertexTrace:
             self._found[int(ids[at])]["total"] = _total(combiner, one)
 
     def end(self, stage: str, state: RunState) -> None:
-        """Write a row for each after the stage; for a stage without a method only where a value changed."""
+        """Write a row for each after the stage; for a stage without a method only if a value changed."""
         self._step += 1
         method, function = _METHODS[stage]
         always = function in state.tree.functions
@@ -105,7 +105,7 @@ def _total(combiner: Combiner, value: Any) -> Any:
         return _parts(combiner, {p.name: value[p.name] for p in combiner.parts})
     if isinstance(combiner, KeyedCombiner):
         return {_value(key, combiner.key): _value(x, combiner.storage) for key, x in sorted(value)}
-    if combiner.collects:  # compiled, apply brings it into order
+    if combiner.collects:  # compiled apply sorts it
         if combiner.storage in TUPLES:
             value = ordered(widened(value, combiner.storage), combiner.op)
         else:

@@ -1,4 +1,4 @@
-"""Gathers under bounded staleness: mirrors send changed partial sums, masters use the last received ones."""
+"""Gathers under bounded staleness: mirrors send changed partial sums, masters use the last received."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gaslab.parallel.comm import Pending
 from gaslab.program import IN, OUT
 from gaslab.replication.exchange import Exchange, Packed, Sent
 
-FEW = 8  # fewer changed vertices than one in so many: look for the mirrors next to them
+FEW = 8  # with fewer changed vertices than one in this many: search their neighbouring mirrors
 
 
 class KeptSums:
@@ -26,9 +26,9 @@ class KeptSums:
         combiner = state.tree.gather
         self._dtype, self._mirrors = total_dtype(combiner), exchange.mirrors(self.mask)
         self.volatile = _is_volatile(state.tree)
-        self.changed = np.ones(executor.local.num_local, np.uint8)  # replicas, since they were last sent
-        self.basis = np.full(executor.local.size, -1, np.int64)  # the superstep each rank's show, at least
-        self.weights = np.zeros(executor.local.size, np.int64)  # how many each rank has
+        self.changed = np.ones(executor.local.num_local, np.uint8)  # replicas, since last sent
+        self.basis = np.full(executor.local.size, -1, np.int64)  # the minimum superstep of each rank's
+        self.weights = np.zeros(executor.local.size, np.int64)  # the number on each rank
         self._kept: dict[int, np.ndarray] = {}
         for p, owned in sorted(exchange.owned(self.mask).items()):
             self._kept[p] = np.full(owned.size, identity(combiner), self._dtype)
@@ -58,7 +58,7 @@ class KeptSums:
             self._kept[p][positions] = values
 
     def _outdated(self) -> np.ndarray:
-        """Return the mirrors whose partial sums may differ from those last sent, ascending."""
+        """Return the mirrors whose partial sums may differ from the last sent, ascending."""
         local, changed = self.executor.local, np.flatnonzero(self.changed)
         if self.volatile or changed.size * FEW > local.num_local:
             return self._mirrors
@@ -77,7 +77,7 @@ class KeptSums:
 
 
 def _is_volatile(tree: Tree) -> bool:
-    """Whether the total of a gather may change although no vertex has changed."""
+    """Whether a gather's total may change although no vertex has changed."""
     written = tree.written_edges()
     functions = [tree.functions["gather"], *tree.helpers]
     if any("self.draws" in f.reads for f in functions):

@@ -1,8 +1,8 @@
-"""Supersteps under bounded staleness: a rank may read values of the others that are some supersteps old.
+"""Supersteps under bounded staleness: a rank may read other ranks' values that are some supersteps old.
 
-The parts are those of the synchronous engine, composed in another way: no rank waits for the others' work of
-the same superstep. A superstep is a sequence of stages. In each stage a rank posts one batch to every other
-rank, and unpacks the batches received:
+The parts are those of the synchronous engine, composed differently: no rank waits for the others' work of the
+same superstep. A superstep is a sequence of stages. In each stage a rank posts one batch to every other rank,
+and unpacks the batches received:
 
 ``VALUES`` masters -> mirrors: the values that apply changed, and which vertices scatter
 ``COUNTS`` this rank's part of the aggregates, and mirrors -> masters: additive contributions (only where
@@ -86,11 +86,11 @@ class Stale:
         local, tree = self.local, self.tree
         self._everyone = np.ones(local.num_local, np.uint8)
         self._unshared = np.zeros(local.num_local, np.uint8)  # masters whose additive fields are to be sent
-        self._own: np.ndarray | None = None  # masters here that are still to scatter
+        self._own: np.ndarray | None = None  # masters here that still have to scatter
         volatile = self.sums is not None and self.sums.volatile
-        # Where contributions or aggregates must be known before any vertex gathers, they go first.
+        # If contributions or aggregates must be known before any vertex gathers, they go first.
         self._own_sweep = self.additive is not None or (volatile and bool(tree.aggregators))
-        self._heard = np.full(local.size, -1, np.int64)  # of which superstep each rank's values here are
+        self._heard = np.full(local.size, -1, np.int64)  # the superstep of each rank's values here
         self._weights = local.mirror_bounds[:, 3] - local.mirror_bounds[:, 0]
         self._weights[local.rank] = 0
         self._receivers: dict[int, Callable[[dict[int, Batch]], None]] = {
@@ -99,11 +99,11 @@ class Stale:
         }  # fmt: skip
         self.streams: Streams
         self.tables: dict[int, dict[int, np.ndarray]] = {}  # superstep -> rank -> its row
-        self.ages = np.zeros(3, np.int64)  # of values read in this superstep: the most, their sum, how many
+        self.ages = np.zeros(3, np.int64)  # of values read in this superstep: maximum, sum, number
         self._own_row: Callable[[Frontier], np.ndarray]
         self._look_at_tables: Callable[[], None]
 
-    # ---- the story ---------------------------------------------------------------------------------
+    # ---- a superstep -------------------------------------------------------------------------------
 
     def begin(
         self, transport: Transport, own_row: Callable[[Frontier], np.ndarray], look: Callable[[], None]
@@ -111,7 +111,7 @@ class Stale:
         """Run init, and send the first partial sums to the masters (collective).
 
         *own_row* returns this rank's figures of a superstep, which precede the aggregates in its row; *look*
-        is called when the table of a superstep may be complete. A state that was `resume`d stays as it is.
+        is called when a superstep's table may be complete. A state that was `resume`d stays as it is.
         """
         self._own_row, self._look_at_tables = own_row, look
         if self.clock < 0:
@@ -196,7 +196,7 @@ class Stale:
 
     def _activate(self) -> Frontier:
         if not self.staleness and self.tree.in_apply:
-            # whether all of the graph runs is seen in the last bits of a sum
+            # whether the whole graph runs shows in the last bits of a sum
             return self.parts.activation.activate()
         ids = self.parts.activation.chosen()
         if ids is None:
@@ -225,7 +225,7 @@ class Stale:
                 self._count()
 
     def _note_ages(self, known: np.ndarray, weights: np.ndarray) -> None:
-        """Note the age of the values that are about to be read."""
+        """Note the age of the values about to be read."""
         old = np.maximum(self.clock - known, 0)
         read = weights > 0
         self.ages[0] = max(self.ages[0], old[read].max(initial=0))
@@ -233,7 +233,7 @@ class Stale:
 
     def _row(self, frontier: Frontier) -> dict[int, np.ndarray]:
         """Return this rank's row of the superstep, for every other rank, and keep it."""
-        # First: what they fail of is in the same row.
+        # First: their faults are in the same row.
         aggregates = self.executor.aggregates.collected(self.executor.merged)
         row = np.concatenate([self._own_row(frontier), aggregates])
         self.ages[:] = 0
@@ -276,7 +276,7 @@ class Stale:
         self._scatter_with(named[role] if role else np.empty(0, np.int32))
 
     def _scatter_with(self, mirrors: np.ndarray) -> None:
-        """Scatter from *mirrors*, and from masters here that have not scattered yet."""
+        """Scatter from *mirrors*, and from masters here that have yet to scatter."""
         ids = mirrors
         if self._own is not None:
             self.parts.aggregation.run_own_sweeps()
@@ -355,5 +355,5 @@ class Stale:
 
 
 def _part(batches: dict[int, Batch], k: int) -> dict[int, np.ndarray]:
-    """Return the k-th part of each batch, by rank, of those that have it."""
+    """Return the k-th part of each batch that has one, by rank."""
     return {p: batch.parts[k] for p, batch in batches.items() if batch.parts[k].size}

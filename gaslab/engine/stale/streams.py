@@ -22,7 +22,7 @@ from gaslab.parallel.transport import Transport
 VALUES, COUNTS, SHARES, SUMS = range(4)  # the stages of a superstep, in their order
 MOST_PARTS = 5  # of a batch
 LAST = 1 << 62  # the superstep of a rank that sends no more
-NOTHING = -2  # the superstep of a rank of which nothing was heard
+NOTHING = -2  # the superstep of a rank that has sent nothing
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Batch:
 
     stage: int
     superstep: int
-    basis: int  # it shows nothing that is older than the end of this superstep
+    basis: int  # it has nothing older than the end of this superstep
     parts: list[np.ndarray]
 
 
@@ -49,7 +49,7 @@ class Streams:
         self._posted = [NOTHING] * 4
 
     def post(self, stage: int, superstep: int, basis: int, parts: Sequence[dict[int, np.ndarray]]) -> None:
-        """Begin to send one batch to every other rank; a part has bytes by rank, maybe none for some."""
+        """Start sending one batch to every other rank; a part has bytes by rank, maybe none for some."""
         self._posted[stage] = superstep
         nothing = np.empty(0, np.uint8)
         for p in self.peers:
@@ -57,7 +57,7 @@ class Streams:
             head = np.array([stage, superstep, basis, len(mine), *(part.size for part in mine)], np.int64)
             padded = [x for part in mine for x in (part, np.zeros(-part.size % 8, np.uint8))]
             data = np.concatenate([head.view(np.uint8), *padded])
-            for lo in range(0, data.size + 1, CHUNK):  # a piece that is not full ends the batch
+            for lo in range(0, data.size + 1, CHUNK):  # a partial piece ends the batch
                 self.transport.post(p, data[lo : lo + CHUNK])
 
     def wait(self, stage: int, least: int) -> None:
@@ -65,7 +65,7 @@ class Streams:
         self._until(lambda: all(self._basis[stage, p] >= least for p in self.peers))
 
     def wait_for_all(self, stage: int) -> None:
-        """Wait until every rank has sent as many batches of *stage* as this rank has posted."""
+        """Wait until every rank has sent as many batches of *stage* as this rank."""
         self._until(lambda: all(self._heard[stage, p] >= self._posted[stage] for p in self.peers))
 
     def _until(self, come: Any) -> None:
@@ -112,13 +112,13 @@ class Streams:
                 left[p] = last[-1]
         while left:
             heads = {p: self._queues[p][0].stage for p in left}
-            chosen = max(heads.values(), key=lambda s: s if s != stage else -1)  # what lags goes first
+            chosen = max(heads.values(), key=lambda s: s if s != stage else -1)  # laggards first
             wave = {p: self._queues[p].popleft() for p, s in sorted(heads.items()) if s == chosen}
             left = {p: n - (p in wave) for p, n in left.items() if n > (p in wave)}
             yield chosen, wave
 
     def give_up(self) -> None:
-        """Let no rank wait for this one any more, then close (collective)."""
+        """Stop other ranks from waiting for this one, then close (collective)."""
         for stage in range(4):
             self.post(stage, LAST, LAST, [{}] * MOST_PARTS)
         self.close()

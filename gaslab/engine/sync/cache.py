@@ -1,10 +1,10 @@
-"""Gather caching: totals are kept between supersteps, and updated by the deltas that neighbours post.
+"""Gather caching: totals are kept between supersteps and updated by the deltas that neighbours post.
 
-Every replica keeps the total of its own edges. A mirror sends it to its master when it has changed; the
-master keeps the last total of each mirror, and combines them with its own in the order of ranks. So nothing
-is subtracted from a sum, and combiners without an inverse can be cached too. A replica gathers again
-when its total was cleared, when a neighbour changed and posted nothing over an edge to it, and every
-`cache_rebuild` supersteps, which bounds the sum of rounding errors.
+Every replica keeps the total of its own edges. A mirror sends it to its master when it changes; the master
+keeps the last total of each mirror, and combines them with its own in rank order. So nothing is subtracted
+from a sum, and combiners without an inverse can also be cached. A replica gathers again when its total was
+cleared, when a neighbour changed and posted nothing over an edge to it, and every `cache_rebuild` supersteps,
+which bounds the sum of rounding errors.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Cache:
 
     @property
     def fields_read(self) -> tuple[list[int], list[int]]:
-        """The fields that apply writes and gathers read: of neighbours, of the vertex itself."""
+        """The fields that apply writes and gathers read: neighbours', and the vertex's own."""
         return self._far, self._near
 
     def forget(self) -> None:
@@ -93,7 +93,7 @@ class Cache:
         self.cached.kept += replicas.size - unknown.size
 
     def notice(self) -> None:
-        """Find the replicas of which a field that gathers read has changed; needs up-to-date mirrors."""
+        """Find the replicas with a changed field that gathers read; needs up-to-date mirrors."""
         fields = self.state.fields
         self._changed[:] = 0
         for k in self._far:
@@ -103,7 +103,7 @@ class Cache:
 
 
 def _differ(now: np.ndarray | Rows, before: np.ndarray | Rows) -> np.ndarray:
-    """Return bool[vertices]: whether the value of a field has changed, by its bytes; -0.0 is not 0.0."""
+    """Return bool[vertices]: whether a field's value has changed, by its bytes; -0.0 is not 0.0."""
     if isinstance(now, Rows):
         assert isinstance(before, Rows)
         return now.differ(before)

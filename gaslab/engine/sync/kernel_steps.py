@@ -1,4 +1,4 @@
-"""Supersteps of small frontiers, run in a kernel where no superstep needs a decision."""
+"""Supersteps of small frontiers, run in a kernel if no superstep needs a decision."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gaslab.engine.superstep_parts import Parts
 from gaslab.parallel.tags import Tag
 
 MOST_STEPS, MOST_SECONDS = 256, 0.05  # until Python looks again: progress, Ctrl-C
-EDGES_A_SUPERSTEP = 4096  # edges walked in the time that a superstep takes on several ranks
-MOST_WAITING = 1 << 14  # vertices of a superstep on several ranks that is run here
+EDGES_A_SUPERSTEP = 4096  # edges walked in the time of a superstep on several ranks
+MOST_WAITING = 1 << 14  # vertices of a superstep run here on several ranks
 
-Ran = list[dict[str, Any]]  # the rows of the history, but for aggregates and the phase
+Ran = list[dict[str, Any]]  # the rows of the history, except aggregates and the phase
 
 class KernelSteps:
     """Runs supersteps in a kernel for a phase that gathers here, applies and pushes scatter."""
@@ -46,7 +46,7 @@ class KernelSteps:
 
     @staticmethod
     def can(parts: Parts) -> bool:
-        """Whether a superstep of this phase is gather on one rank, apply and scatter alone (collective)."""
+        """Whether a superstep of this phase is only gather on one rank, apply and scatter (collective)."""
         executor, state, tree, comm = parts.executor, parts.state, parts.state.tree, parts.exchange.comm
         plain = tree.functions.keys() <= {"init", "start", "gather", "apply", "scatter"}
         adds = tree.contributed() or tree.contributed_edges()
@@ -62,7 +62,7 @@ class KernelSteps:
         return not comm.allreduce(parts.exchange.replicated_masters(executor.view.gather_edges).size)
 
     def run(self, signalled: np.ndarray, most: int) -> tuple[np.ndarray, Ran]:
-        """Run up to *most* supersteps; return the masters then signalled, and what ran."""
+        """Run up to *most* supersteps; return the masters then signalled, and the supersteps run."""
         if self._executor.fault is not None:
             return signalled, []
         most = min(most, MOST_STEPS)
@@ -81,7 +81,7 @@ class KernelSteps:
         }  # fmt: skip
 
     def _count(self, ran: Ran) -> None:
-        """Count and number supersteps that ran."""
+        """Count and number the supersteps that ran."""
         state = self._state
         for superstep, row in enumerate(ran, state.superstep):
             row["superstep"] = superstep
@@ -96,9 +96,9 @@ class KernelSteps:
 
 
 class KernelRounds(KernelSteps):
-    """The same on a rank of several, with two messages to each of the others in a superstep.
+    """The same on one of several ranks, with two messages to each other rank per superstep.
 
-    Where no vertex that runs is near a mirror, on any rank, ranks run supersteps alone.
+    If no running vertex is near a mirror, on any rank, ranks run supersteps alone.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -132,7 +132,7 @@ class KernelRounds(KernelSteps):
         while True:
             count = steps.unpack_collect(signals, MOST_WAITING, most - agreed)
             agreed += steps.took
-            if missing := agreed - len(ran):  # which other ranks have run, while this one waited
+            if missing := agreed - len(ran):  # run by other ranks while this one waited
                 waited = (time.perf_counter() - began) / missing
                 ran += [self._row(0, waited) for _ in range(missing)]
                 began += missing * waited
@@ -157,7 +157,7 @@ class KernelRounds(KernelSteps):
         return steps.end(), ran
 
     def _run_together(self, count: int, ran: Ran) -> None:
-        """Add a superstep, of so many masters here."""
+        """Add a superstep of this many masters here."""
         steps = self._steps
         ran.append(self._row(count, 0.0))
         values = steps.gather_apply()
@@ -171,7 +171,7 @@ class KernelRounds(KernelSteps):
             self._look_for_borders()
 
     def _run_alone(self, ran: Ran) -> None:
-        """Add supersteps that need no other rank."""
+        """Add supersteps without other ranks."""
         steps, most_pushed = self._steps, self._delivery.most_pushed
         while True:
             ran += [self._row(*figures) for figures in zip(*steps.run_alone(most_pushed), strict=True)]
@@ -186,7 +186,7 @@ class KernelRounds(KernelSteps):
                 return
 
     def _look_for_borders(self) -> None:
-        """Let ranks run alone from now on; supersteps have cost more than the search for the borders."""
+        """Let ranks run alone from now on; supersteps have cost more than finding the borders."""
         local, directions = self._local, int(self._executor.view.scatter_edges) if self._delivered else 0
         rows = local.in_begin, local.in_neighbor, *(local.out()[:2] if directions else (None, None))
 
@@ -209,7 +209,7 @@ class KernelRounds(KernelSteps):
         frontier.set_flags(active, replicas, 0)
 
     def _swap(self, messages: list[Any], tag: Tag) -> list[Any]:
-        """Send every other rank its message; return theirs, by rank (None: of this one)."""
+        """Send every other rank its message; return theirs, by rank (None for this one)."""
         received = self._comm.begin({p: messages[p] for p in self._peers}, self._peers, tag).end()
         return [received.get(p) for p in range(self._comm.size)]
 

@@ -1,4 +1,4 @@
-"""The vertices that have edges, numbered by block: from these numbers come places and the order of edges."""
+"""The vertices that have edges, numbered by block: these numbers decide places and the order of edges."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 class Blocks:
-    """The vertices of all blocks, numbered by block and in it by global id (collective).
+    """The vertices of all blocks, numbered by block, then by global id (collective).
 
     Attributes
     ----------
     sizes : int64[blocks]
         Of the whole graph.
     masters : list of int64 arrays
-        The local ids of the vertices here, by the rank on which their block is in round 0.
+        The local ids of the vertices here, by the rank of their block in round 0.
     block, position : int64 arrays
-        Of the vertices whose block is on this rank in round 0, as they come from their masters' ranks;
-        a position is one among its block's vertices.
+        Of the vertices whose block is on this rank in round 0, in order of arrival from their masters' ranks;
+        a position is within the block.
     counts : int64[size]
-        How many of these vertices have their master on each rank.
+        The number of these vertices with their master on each rank.
     number : int32 or int64[num_local]
-        By local id, on mirrors too; 0 of vertices without edges, which are in no block.
+        By local id, on mirrors too; 0 for vertices without edges, which are in no block.
     """
 
     def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, graph: Graph) -> None:

@@ -1,4 +1,4 @@
-"""The edges that are visited on a rank, in their order."""
+"""The edges visited on a rank, in order."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from gaslab.ragged import RaggedColumn, Rows
 if TYPE_CHECKING:
     from gaslab.graph.graph import Graph
 
-DIGIT = 11  # bits that a pass of `kernels.radix_pass` sorts by
-CHUNK = 1 << 16  # edges that are looked up at a time
+DIGIT = 11  # bits sorted in a pass of `kernels.radix_pass`
+CHUNK = 1 << 16  # edges looked up at a time
 
 
 class Edges:
     """The edges visited on this rank, in order; `source` and `target` are the places of their ends.
 
-    Edges are ordered by round, then by table, and at a table by the numbers that `Blocks` gives their
-    sources, then their targets; parallel edges keep the order of the input. In a round the tables with the
-    most edges come first, so that threads, each of which takes the next table, finish together; but tables
-    from which a block moves to another rank come before all others, if there are any: these are visited while
-    it travels.
+    Edges are ordered by round, then by table, and at a table by the numbers of their sources in `Blocks`,
+    then their targets; parallel edges keep the order of the input. In a round the tables with the most edges
+    come first, so that threads, which take the next table in turn, finish together; but tables from which a
+    block moves to another rank come before all others: the rest are visited while it travels.
     """
 
     def __init__(
@@ -39,7 +38,7 @@ class Edges:
         block_of = np.arange(schedule.blocks, dtype=np.int32).repeat(blocks.sizes)
         tasks = schedule.tasks()
 
-        self._kept: list[tuple[weakref.ref[np.ndarray], np.ndarray]] = []  # fields, and what was brought
+        self._kept: list[tuple[weakref.ref[np.ndarray], np.ndarray]] = []  # fields, and the values brought
         self._slots: list[np.ndarray] | None = None  # of the edges visited on each rank; None: all are here
         a = blocks.number[graph.local.in_neighbor]
         b = blocks.number.repeat(np.diff(graph.local.in_begin))
@@ -64,7 +63,7 @@ class Edges:
             task[chunk] = stands.take(task[chunk])
         self._order = in_order(task, count.size, a, b, block_of.size)
 
-        # From numbers to places, by round and block; the numbers of an end are freed when it has its places.
+        # From numbers to places, by round and block; an end's numbers are freed once it has its places.
         shift = (walk.first - blocks.first).astype(blocks.number.dtype).reshape(-1)
         turn = turn[tables] * np.int32(schedule.blocks)
         self.source = _places(a, self._order, turn, task, block_of, shift)
@@ -72,7 +71,7 @@ class Edges:
         self.target = _places(b, self._order, turn, task, block_of, shift)
 
     def bounds(self, turn: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the int64 bounds of the tables' edges before and behind the message of a round."""
+        """Return the int64 bounds of the tables' edges before and after a round's message."""
         of_round, half = self._bounds[turn * self._ways : (turn + 1) * self._ways + 1], self._half[turn]
         return of_round[: half + 1], of_round[half:]
 
@@ -96,7 +95,7 @@ class Edges:
     def bring_all(self, fields: Sequence[Any], read: Sequence[bool]) -> list[Any]:
         """Return fields as `bring` does (collective); arrays that are only *read* are kept for later runs.
 
-        They are kept as long as the field, and the plan.
+        They are kept as long as the field and the plan.
         """
         self._kept = [(known, made) for known, made in self._kept if known() is not None]
         keeps = [only and isinstance(values, np.ndarray) for only, values in zip(read, fields, strict=True)]
@@ -138,7 +137,7 @@ def _pairs(table: np.ndarray, block_of: np.ndarray, a: np.ndarray, b: np.ndarray
 
 
 def _chunks(size: int, length: int | None = None) -> Iterator[slice]:
-    """Return slices of so many edges: numpy's intermediate arrays are as long as one of them."""
+    """Return slices of edges: numpy's intermediate arrays are as long as a slice."""
     length = length or CHUNK
     return (slice(begin, begin + length) for begin in range(0, size, length))
 

@@ -7,13 +7,13 @@ import numpy as np
 from gaslab.engine.state import RunState
 from gaslab.parallel.comm import Comm
 
-LINE = 8  # eight-byte scalars of a cache line, which no two threads share
+LINE = 8  # eight-byte scalars of a cache line, not shared by threads
 
 
 class LiveTotals:
     """The live totals of one round on one rank.
 
-    Every table begins with the totals of the round's begin, and sees its own additions alone. At the end
+    Every table begins with the totals from the round's start, and sees only its own additions. At the end
     of the round the additions of all tables are summed, so the totals do not depend on threads or ranks.
     """
 
@@ -24,7 +24,7 @@ class LiveTotals:
         self._rows: list[np.ndarray] = []  # of the tables of this round
 
     def rows(self, tables: int) -> np.ndarray:
-        """Return the aggregates that each of so many tables begins with, int64 [tables, scalars]."""
+        """Return each table's initial aggregates, int64 [tables, scalars]."""
         row = self._state.aggregate_row
         made = np.empty((tables, -(-row.size // LINE) * LINE), np.int64)
         made[:, : row.size] = row
@@ -32,7 +32,7 @@ class LiveTotals:
         return made
 
     def agree(self) -> None:
-        """Add what the tables of the round added, on all ranks, to the aggregates (collective)."""
+        """Add the additions of the round's tables, on all ranks, to the aggregates (collective)."""
         row, slots = self._state.aggregate_row, self._slots
         before = row[slots]
         added = sum((made[:, slots].sum(axis=0) - len(made) * before for made in self._rows), 0 * before)

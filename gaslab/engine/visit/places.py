@@ -1,4 +1,4 @@
-"""Places: where the values of vertices lie on a rank while visit runs; enough for the blocks of one round."""
+"""Places: where vertices' values are on a rank during visit; enough for the blocks of one round."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Walk:
     `rank_at` is the rank of each block, and `first` the block's first place while it is on this rank, both
     int32 [rounds, blocks]; `leaves`, bool [rounds, ways], says whether a block moves from a table here to
     another rank after a round; `size` counts the places on this rank. Every block has as many places as the
-    largest block needs: a block that arrives takes the places of a block that has just left, and as many
-    blocks leave as arrive.
+    largest needs: an arriving block takes the places of one that has just left, and equal numbers leave and
+    arrive.
     """
 
     def __init__(self, schedule: Schedule, rank_of_table: np.ndarray, sizes: np.ndarray, comm: Comm) -> None:
@@ -39,7 +39,7 @@ class Walk:
         self.leaves[turns, schedule.seats[turns, blocks]] = True
 
     def moves(self, turn: int) -> tuple[Moves, Moves]:
-        """Return the places that blocks leave after a round, and those that they take for the next."""
+        """Return the places that blocks leave after a round, and those that they take in the next."""
         after = (turn + 1) % len(self.first)
         start, end = self.rank_at[turn], self.rank_at[after]
         old, new = self.first[turn], self.first[after]
@@ -56,7 +56,7 @@ class Walk:
 
 
 class Places:
-    """The place of each master's values in round 0, and the places to which blocks move after each round."""
+    """The places of masters' values in round 0, and the places to which blocks move after each round."""
 
     def __init__(self, blocks: Blocks, walk: Walk, comm: Comm) -> None:
         self.comm, self.size = comm, walk.size

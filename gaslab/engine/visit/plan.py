@@ -1,4 +1,4 @@
-"""The plan of visit: made of a graph before its first sweep, and kept with the graph for later runs."""
+"""The plan of visit: made for a graph before its first sweep, and kept with the graph for later runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gaslab.graph.graph import Graph
 
 
 class Plan:
-    """The places of vertices and the order of edges on one rank; made from the cut and the ways alone."""
+    """The places of vertices and the order of edges on one rank; they depend only on cut and ways."""
 
     def __init__(self, graph: Graph, ways: int) -> None:
         comm, local = graph.comm, graph.local
@@ -32,6 +32,6 @@ class Plan:
 
 
 def plan_of(graph: Graph, ways: int) -> Plan:
-    """Return the plan for so many ways; the graph keeps the last (collective where it must be made)."""
+    """Return the plan for this many ways; the graph keeps the last (collective if it must be made)."""
     plan: Plan = graph.local.planned(("visit", ways), lambda: Plan(graph, ways))
     return plan

@@ -1,15 +1,15 @@
 """The schedule of visit: which blocks of vertices meet at which table, in which round.
 
-Vertices fall into buckets by a hash of their global id, and the buckets are dealt out to the blocks so that
-ranks, which have runs of neighbouring blocks, have their shares of the edges. In a round two blocks sit at
-each table, every block at one table only, and the edges between the two are visited there: tables share no
-vertex, so they may be on different threads and ranks. After the last round every two blocks have met once.
-Where no vertex is both a source and a target, the sources stay at their tables and the targets move (the
-strata of Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed Stochastic
-Gradient Descent. KDD 2011), mostly to a table nearby: of ways that are a power of two, block k of the targets
-is at table k xor t in round t. So it changes the rank only as often as there are ranks, if these are a power
-of two as well; it goes to and fro across other borders between ranks. In any other graph all blocks move, as
-in a round-robin tournament.
+Vertices fall into buckets by a hash of their global id, and the buckets are dealt to the blocks so that
+ranks, which have runs of neighbouring blocks, get equal shares of the edges. In a round two blocks sit at
+each table, every block at only one, and the edges between the two are visited there: tables share no vertex,
+so they may be on different threads and ranks. After the last round every two blocks have met once. If no
+vertex is both a source and a target, the sources stay at their tables and the targets move (the strata of
+Gemulla, Nijkamp, Haas, Sismanis: Large-Scale Matrix Factorization with Distributed Stochastic Gradient
+Descent. KDD 2011), mostly to a table nearby: if ways are a power of two, block k of the targets is at table k
+xor t in round t. So it changes rank only as often as there are ranks, if these are also a power of two; it
+crosses other borders between ranks repeatedly. In any other graph all blocks move, as in a round-robin
+tournament.
 
 The schedule does not depend on ranks or threads, so neither does the answer.
 """
@@ -40,19 +40,19 @@ class Schedule:
             met = ways + _digitwise(np.add, table, turn, ways)
             np.put_along_axis(self.seats, met, table[None, :], axis=1)
         else:
-            last = self.rounds  # the block that stays at table 0 while the others walk around
+            last = self.rounds  # the block that stays at table 0 while the others rotate
             self.seats[:, last] = 0
             np.put_along_axis(self.seats, (turn + table) % last, table[None, :], axis=1)
             np.put_along_axis(self.seats, (turn - table) % last, table[None, :], axis=1)
 
     def bucket_of(self, gid: np.ndarray, is_target: np.ndarray) -> np.ndarray:
-        """Return the bucket of each vertex, as int64; there are `BUCKETS` for each block."""
+        """Return the bucket of each vertex, as int64; each block has `BUCKETS`."""
         parts = BUCKETS * (self.ways if self.bipartite else self.blocks)
         bucket = (_mix(gid) % np.uint64(parts)).astype(np.int64)
         return bucket + parts * is_target if self.bipartite else bucket  # type: ignore[no-any-return]
 
     def block_of_bucket(self, ends: np.ndarray) -> np.ndarray:
-        """Return the block of each bucket, as int32; *ends* are the ends of edges in each."""
+        """Return the block of each bucket, as int32; *ends* counts the ends of edges in each."""
         sides = np.split(ends, 2) if self.bipartite else [ends]
         count = self.blocks // len(sides)
         return np.concatenate([k * count + _dealt(side, count) for k, side in enumerate(sides)])
@@ -63,7 +63,7 @@ class Schedule:
         if self.bipartite:
             return _digitwise(np.subtract, b % self.ways, a % self.ways, self.ways)
         last = self.rounds
-        met = (a + b) * self.ways % last  # half of a + b in a circle of an odd number of places
+        met = (a + b) * self.ways % last  # half of a + b, modulo an odd number
         met = np.where(a == last, b, np.where(b == last, a, met))
         return np.where(a == b, 0, met)
 
@@ -75,13 +75,13 @@ class Schedule:
 
 
 def _dealt(ends: np.ndarray, count: int) -> np.ndarray:
-    """Return which of *count* blocks each bucket goes to, as int32; *ends* are those in each bucket.
+    """Return the block, of *count*, of each bucket, as int32; *ends* counts the ends in each bucket.
 
-    Buckets go, the heaviest first, to the block that is furthest below the ends that it wants (the list
+    Buckets go, the heaviest first, to the block furthest below the ends that it wants (the list
     scheduling of Graham: Bounds on Multiprocessing Timing Anomalies. SIAM J. Applied Mathematics 17, 1969). A
-    block wants an equal share. Where one bucket has more, its block wants that, and so does the block half a
-    ring away (of ways that are a power of two): then two ranks are even. No block gets more than twice its
-    share of the buckets, since each has room for as many vertices as the one with the most.
+    block wants an equal share. If one bucket has more, its block wants that, and so does the block half a
+    ring away (if ways are a power of two): then two ranks are even. No block gets more than twice its share
+    of the buckets, since each has room for as many vertices as the largest.
 
     >>> _dealt(np.array([9, 1, 2, 2, 2, 2]), 4).tolist()
     [0, 3, 2, 2, 2, 1]
@@ -137,7 +137,7 @@ def _primes(number: int) -> list[int]:
 
 
 def _bit_reversed(count: int) -> np.ndarray:
-    """Return 0..count-1 so that the first of them are far apart: by their bits, read backwards.
+    """Return 0..count-1 with the first ones far apart: bit-reversed.
 
     >>> _bit_reversed(8).tolist(), _bit_reversed(3).tolist()
     ([0, 4, 2, 6, 1, 5, 3, 7], [0, 2, 1])

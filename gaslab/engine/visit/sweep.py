@@ -1,8 +1,8 @@
 """visit: sweeps over all edges, which write both ends, by blocks of vertices that move between ranks.
 
-Each table of the `Schedule` belongs to one rank, which has the edges that are visited there.
-The vertices' values are brought from their masters to where their block sits in the first round, go
-with it from table to table together with the right to write them, and are brought back at the end.
+Each table of the `Schedule` belongs to one rank, which has the edges visited there. The vertices' values are
+sent from their masters to their block's first table, move with the block from table to table together with
+the right to write them, and are sent back at the end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gaslab.parallel.comm import Pending
 from gaslab.parallel.tags import Tag
 from gaslab.ragged import Rows
 
-_SHARED = (  # what the view of `gl_visit` has as that of other methods
+_SHARED = (  # members that the view of `gl_visit` shares with other methods' views
     "num_vertices", "num_edges", "num_left", "seed", "param", "initial_fields", "concurrent", "all_active",
     "scratch", "stop", "shared",
 )  # fmt: skip
@@ -42,7 +42,7 @@ class Visits:
         self._touched = tree.writes("visit", "v") | tree.writes("visit", "nbr")
         names = self._touched | tree.reads("visit", "v") | tree.reads("visit", "nbr")
         self._used = [k for k, field in enumerate(tree.vertex_fields) if field.name in names]
-        # Fields that only visit writes after init are in the places of round 0 after every sweep.
+        # After every sweep, fields that only visit writes after init are in the places of round 0.
         others = tree.writes("apply") | tree.writes("init_message")
         self._kept = [k for k in self._used if tree.vertex_fields[k].name not in others]
         self._brought: frozenset[int] = frozenset()
@@ -59,7 +59,7 @@ class Visits:
         view.gather_edges = view.scatter_edges = 0
         view.in_neighbor, view.out_neighbor = self.edges.source, self.edges.target
         view.vertex = view.vertex_next = [
-            Rows(np.zeros(0, np.int64), values.data.dtype)  # visit reads no list of a vertex
+            Rows(np.zeros(0, np.int64), values.data.dtype)  # visit reads no lists of vertices
             if isinstance(values, Rows)
             else np.zeros((size if k in self._used else 0, *values.shape[1:]), values.dtype)
             for k, values in enumerate(self.state.fields)
@@ -69,14 +69,14 @@ class Visits:
         fields = self.state.edge_fields
         view.edge = self.edges.bring_all(fields, [k not in self._written for k in range(len(fields))])
         self._attributes = {"gid": (np.zeros(size, np.int64), graph.local.gid)}
-        for name in _ATTRIBUTES:  # in one order on all ranks: so they travel
+        for name in _ATTRIBUTES:  # in the same order on all ranks, in which they travel
             if name in names:
                 self._attributes[name] = (np.zeros(size, np.int64), getattr(graph.local, name))
         for name, (here, _) in self._attributes.items():
             setattr(view, name, here)
         self.places.bring([(values, here) for here, values in self._attributes.values()])
         moving = [view.vertex[k] for k in self._used] + [here for here, _ in self._attributes.values()]
-        self._last_sent = Pending()  # blocks that others may not have received yet
+        self._last_sent = Pending()  # blocks that others may not have received
         self._moves = [
             (_views(moving, leaving), _views(moving, coming)) for leaving, coming in self.places.moves
         ]
@@ -135,7 +135,7 @@ class Visits:
             self.edges.take_back(self.view.edge[k], self.state.edge_fields[k])
 
     def _send(self, turn: int) -> Pending:
-        """Send the blocks that have left their tables after a round to the ranks of the next."""
+        """Send the blocks that left their tables after a round to the next ranks."""
         leaving, coming = self._moves[turn]
         if not leaving and not coming:
             return Pending()
@@ -145,8 +145,8 @@ class Visits:
     def _receive(self, turn: int, sent: Pending) -> None:
         """Store the blocks that arrive in the places of their tables; round 0 follows the last round.
 
-        A peer may take what was sent only when it waits for messages itself. So blocks that left in this
-        round are waited for when others have arrived, in the next round in which any move.
+        A peer may receive only when it waits for messages itself. So departed blocks are waited for when
+        others have arrived, in the next round in which any move.
         """
         leaving, coming = self._moves[turn]
         received = sent.receive()

@@ -11,11 +11,11 @@ from gaslab.parallel.comm import Comm
 from gaslab.parallel.tags import Tag
 from gaslab.replication.message import Message, padded, values_at
 
-Arrays = Sequence[tuple[np.ndarray, np.ndarray]]  # of which each is copied to the other
+Arrays = Sequence[tuple[np.ndarray, np.ndarray]]  # each is copied to the other
 
 
 def split(values: np.ndarray, rank: np.ndarray, size: int) -> list[np.ndarray]:
-    """Return *values* by the rank each belongs to, their order kept."""
+    """Return *values* by rank, in stable order."""
     if size == 1:
         return [values]
     order = np.argsort(rank.astype(np.uint16), kind="stable")  # a radix sort
@@ -24,7 +24,7 @@ def split(values: np.ndarray, rank: np.ndarray, size: int) -> list[np.ndarray]:
 
 
 def rows_to(comm: Comm, parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Send ``parts[p]`` to rank p; return the rows received, in rank order, and how many are of each."""
+    """Send ``parts[p]`` to rank p; return the rows received, in rank order, and the number from each."""
     row = parts[0].shape[1:]
     received = [part.reshape(-1, *row) for part in comm.alltoall([part.reshape(-1) for part in parts])]
     whole = received[0] if len(received) == 1 else np.concatenate(received)
@@ -32,10 +32,10 @@ def rows_to(comm: Comm, parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray
 
 
 def copy_rows(comm: Comm, pairs: Arrays, rows: list[np.ndarray], places: list[np.ndarray]) -> None:
-    """Copy rows ``rows[p]`` of arrays to rank p; store what comes from rank p at ``places[p]`` of others.
+    """Copy rows ``rows[p]`` of arrays to rank p; store those from rank p at ``places[p]`` of others.
 
-    The pairs are of an array to copy from and one to copy to, both C-contiguous and of one dtype; rows and
-    places are int32.
+    The pairs are arrays to copy from and to, both C-contiguous and of the same dtype; rows and places are
+    int32.
     """
     size = sum(padded(pack.row_bytes(values)) for values, _ in pairs)
     outgoing = {}

@@ -1,4 +1,4 @@
-"""Which words of a corpus are kept: by stop words and by the number of documents that have them."""
+"""Which words of a corpus are kept: by stop words and by the number of documents that contain them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("gaslab")
 
 @dataclass(frozen=True)
 class Choice:
-    """Words that are left out, and in how many documents a word must be, as a number or a share of them."""
+    """Words left out, and in how many documents a word must be, as a number or a share."""
 
     stop_words: list[str]
     min_df: int | float
@@ -32,18 +32,18 @@ class Choice:
 
     @classmethod
     def of(cls, stop_words: Any, min_df: Any, max_df: Any, comm: Comm) -> Choice:
-        """Return the choice of arguments, checked (collective)."""
+        """Return the choice from checked arguments (collective)."""
         min_df, max_df = _frequency("min_df", min_df), _frequency("max_df", max_df)
         return cls(stop_words_of(stop_words, comm), min_df, max_df)
 
     @property
     def by_frequency(self) -> bool:
-        """Whether the number of documents of a word decides."""
+        """Whether a word's number of documents decides."""
         return (self.min_df, self.max_df) != (0, 1.0) or isinstance(self.max_df, int)
 
 
 def _frequency(name: str, value: Any) -> int | float:
-    """Return a document frequency: an int is a number of documents, a float a share of them."""
+    """Return a document frequency: an int is a number of documents, a float a share."""
     if isinstance(value, Integral):
         return int(arguments.whole(name, value, 0))
     hint = "; a share of the documents, or a whole number of them as an int"
@@ -51,9 +51,9 @@ def _frequency(name: str, value: Any) -> int | float:
 
 
 def choose(corpus: Numbered, choice: Choice, source: str, comm: Comm, threads: int) -> Numbered:
-    """Return the corpus with the words that are chosen alone, all documents kept (collective).
+    """Return the corpus with only the chosen words and all documents (collective).
 
-    Raises UsageError where no word is left, and for stop words of a corpus whose words are numbers.
+    Raises UsageError if no word is left, and for stop words of a corpus whose words are numbers.
     """
     ids = corpus.ids
     assert isinstance(ids, SidedIds)

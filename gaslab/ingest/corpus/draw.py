@@ -1,8 +1,7 @@
-"""Documents drawn from topics: the model of latent Dirichlet allocation, with lengths by a power law.
+"""Documents drawn from topics: the model of latent Dirichlet allocation, with power-law lengths.
 
-Blei, Ng, Jordan, "Latent Dirichlet Allocation", JMLR 2003. The topics are functions of the seed, and so are
-the documents of a block of its number: every rank draws whole blocks, and any number of ranks the same
-corpus.
+Blei, Ng, Jordan, "Latent Dirichlet Allocation", JMLR 2003. The topics depend only on the seed, the documents
+of a block on the seed and its number: every rank draws whole blocks, and any number of ranks the same corpus.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def draw_documents(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (document from 0, word, count) of the *count* documents of a block, int64 each.
 
-    *topics* is what `edges_of_topics` returns; *lengths* has the cumulative probabilities of 0, 1, ...
+    *topics* is the result of `edges_of_topics`; *lengths* has the cumulative probabilities of 0, 1, ...
     tokens.
     """
     rng = np.random.default_rng([seed, 1, block])
@@ -41,7 +40,7 @@ def draw_documents(
 
 
 def edges_of_topics(topics: np.ndarray) -> np.ndarray:
-    """Return where the intervals of the words of topic k in [k, k + 1) begin, (topics, words + 1)."""
+    """Return the bounds in [k, k + 1) of the intervals of topic k's words, (topics, words + 1)."""
     edges = np.zeros((topics.shape[1], topics.shape[0] + 1))
     np.cumsum(topics.T, axis=1, out=edges[:, 1:])
     edges /= edges[:, -1:]
@@ -49,7 +48,7 @@ def edges_of_topics(topics: np.ndarray) -> np.ndarray:
 
 
 def cumulative_lengths(least: int, most: int, exponent: float) -> np.ndarray:
-    """Return the cumulative probabilities of 0 to *most* tokens: of n from *least* on by n**-exponent."""
+    """Return the cumulative probabilities of 0 to *most* tokens: n**-exponent for n from *least*."""
     weights = np.zeros(most + 1)
     weights[least:] = np.arange(least, most + 1, dtype=np.float64) ** -exponent
     cumulative = np.cumsum(weights)

@@ -52,7 +52,7 @@ def read_corpus_edges(
     max_bad_lines: int | None = None,
     threads: int | None = None,
 ) -> EdgeList:
-    """Read a corpus (collective): edges from documents to words, whose one column ``count`` is int64.
+    """Read a corpus (collective): edges from documents to words, with one column ``count``, int64.
 
     The arguments are those of `gaslab.read_corpus`.
     """
@@ -67,8 +67,8 @@ def read_corpus_edges(
     if isinstance(path, str) and comm.on_root(lambda: os.path.isdir(path)):
         if format not in ("auto", "text"):
             raise UsageError(
-                f"{path}: format={format!r} (--format {format}) is of a file, and this is a folder, of which "
-                "each file is a document of plain text; name the files in it"
+                f"{path}: format={format!r} (--format {format}) is for files, and this is a folder, in which "
+                "each file is a plain-text document; name the files in it"
             )
         found, source = read_folder(path, options, comm), path
     else:
@@ -76,7 +76,7 @@ def read_corpus_edges(
         lines |= options.columns not in (None, NO_COUNT)
         files = comm.on_root(lambda: find_corpus_files(path, format, lines))
         if format == "auto" and comm.rank == 0:
-            said = "%s: its name and first lines are of the format %s; --format NAME (format=) overrides this"
+            said = "%s: its name and first lines look like %s; --format NAME (format=) overrides this"
             log.info(said, files[0].name, files[0].format)
         found, source = _read(files, options, comm), ", ".join(file.name for file in files)
     return finish(found, choice, source, comm, options.threads)
@@ -131,7 +131,7 @@ def _read_edges(files: Sequence[InputFile], options: Options, comm: Comm) -> Num
 
 
 def _column_of_counts(names: list[str], source: str) -> str | None:
-    """Return the column of counts: one that is called so, or the only one; None without any."""
+    """Return the column of counts: by name, or the only one; None without any."""
     for name in COUNTS:
         if name in names:
             return name
@@ -144,14 +144,14 @@ def _column_of_counts(names: list[str], source: str) -> str | None:
 
 
 def _refuse_count(files: Sequence[InputFile], options: Options, column: str) -> None:
-    """Raise InputError for the first line whose count is none (not collective); it reads them once more."""
+    """Raise InputError for the first line with a bad count (not collective), rereading the lines."""
     layout = find_layout(files, options)
     field = int(np.flatnonzero(layout.role == layout.columns.index(column))[0])
     for file in files:
         for number, _, line in data_lines(file, layout.comment):
             fields = parser.fields(line, layout.delimiter)
             if fields is None or len(fields) != layout.role.size or not parser.is_number(fields[field]):
-                continue  # the header, or a line that is left out
+                continue  # the header, or a line left out
             value = float(fields[field])
             if no_counts(np.array([value])).any():
                 raise InputError(

@@ -1,4 +1,4 @@
-"""What becomes of every corpus, wherever it is from: its words are chosen, it has tokens, it is counted."""
+"""The last steps for every corpus: its words are chosen, its tokens and documents counted."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ log = logging.getLogger("gaslab")
 
 
 def finish(corpus: Numbered, choice: Choice, source: str, comm: Comm, threads: int) -> EdgeList:
-    """Return the edges of a corpus with the words that are chosen (collective).
+    """Return the edges of a corpus with the chosen words (collective).
 
-    Documents without words stay, also if all are, and the log says how many there are. ``counts`` gets
+    Documents without words stay, even if all are, and the log gives their number. ``counts`` gets
     ``tokens`` and ``empty_documents``. Raises InputError for a corpus without documents.
     """
     documents = corpus.ids.num_left or 0

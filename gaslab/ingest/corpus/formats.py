@@ -1,4 +1,4 @@
-"""Which format a corpus is in: those of graphs that can be one, lda-c, SVMlight, plain text."""
+"""The format of a corpus: graph formats that can hold one, lda-c, SVMlight, plain text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gaslab.ingest.formats import CALLED, CORPUS_FORMATS, is_bag, known_format
 ENDINGS = {
     ".mtx": "matrixmarket", ".ldac": "ldac", ".svmlight": "svmlight", ".libsvm": "svmlight",
 }  # fmt: skip
-ALONE = ("matrixmarket", "bagofwords")  # a file says how many documents there are
-SAMPLE = 100  # lines that a format is found by
-MOST = 0.9  # of them, at least, are as they are in that format
+ALONE = ("matrixmarket", "bagofwords")  # a file gives its number of documents
+SAMPLE = 100  # lines by which a format is found
+MOST = 0.9  # of them, at least, fit that format
 _COUNTED = re.compile(rb"[ \t]*(\d+)((?:[ \t]+\d+:\S+)*)[ \t]*")
 _LABELLED = re.compile(rb"[ \t]*[^\s:]*(?:[ \t]+(?:\d+|qid):\S+)+[ \t]*(?:#.*)?")
 
@@ -26,9 +26,9 @@ _LABELLED = re.compile(rb"[ \t]*[^\s:]*(?:[ \t]+(?:\d+|qid):\S+)+[ \t]*(?:#.*)?"
 def find_corpus_files(paths: Path | Sequence[Path], wanted: str, lines: bool) -> list[InputFile]:
     """Return the files that *paths* name, globs expanded and sorted, all in one format.
 
-    It is *wanted*, or what their names and first lines show. Files of which some are plain text and the
-    others would pass for edge lists are plain text; with *lines*, options of edge lists, they are edge lists.
-    Files of blank lines alone are plain text, of documents without words.
+    It is *wanted*, or shown by their names and first lines. If some files are plain text and the others could
+    be edge lists, all are plain text; with *lines*, options of edge lists, they are edge lists. Files of only
+    blank lines are plain text: documents without words.
     """
     arguments.choice("format", wanted, CORPUS_FORMATS)
     blank = []
@@ -47,7 +47,7 @@ def find_corpus_files(paths: Path | Sequence[Path], wanted: str, lines: bool) ->
     if other is not None:
         raise UsageError(
             f"{files[0].name} is a {CALLED[files[0].format]} file and {other.name} a {CALLED[other.format]} "
-            "file; a corpus has one format, which --format NAME (format=NAME) says"
+            "file; a corpus has one format; choose it with --format NAME (format=NAME)"
         )
     if len(files) > 1 and files[0].format in ALONE:
         raise UsageError(
@@ -58,9 +58,9 @@ def find_corpus_files(paths: Path | Sequence[Path], wanted: str, lines: bool) ->
 
 
 def find_corpus_format(name: str, head: bytes, wanted: str = "auto") -> str:
-    """Return the format of the file *name*, whose text begins with *head*: *wanted*, or what it looks like.
+    """Return the format of the file *name*, whose text begins with *head*: *wanted*, or its apparent format.
 
-    Raises InputError for a format that is not read, and for a MatrixMarket file that is wanted as another.
+    Raises InputError for an unsupported format, and for a MatrixMarket file if another is wanted.
     """
     known = known_format(name, head, wanted, ENDINGS)
     if known is not None:
@@ -80,29 +80,29 @@ def find_corpus_format(name: str, head: bytes, wanted: str = "auto") -> str:
 
 
 def _sample(head: bytes) -> list[bytes]:
-    """Return the lines of the head that are whole and neither blank nor comments of an edge list."""
+    """Return the complete lines of the head that are neither blank nor comments of an edge list."""
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     bare = [line.strip(b" \t\r") for line in (lines[:-1] if len(lines) > 1 else lines)]
     return [line for line in bare if line and line[:1] not in (b"#", b"%")]
 
 
 def _is_counted(line: bytes) -> bool:
-    """Return whether a line is one of lda-c: as many pairs as its first field says."""
+    """Return whether a line is lda-c: as many pairs as its first field says."""
     found = _COUNTED.fullmatch(line)
     return found is not None and int(found[1]) == len(found[2].split())
 
 
 def _mostly(found: Iterable[bool]) -> bool:
-    """Return whether nearly all are true: a bad line is an error where it stands, and no other format."""
+    """Return whether nearly all are true: a bad line is an error in its place, not another format."""
     listed = list(found)
     return bool(listed) and sum(listed) >= MOST * len(listed)
 
 
 def _are_edges(lines: list[bytes], delimiter: int) -> bool:
-    """Return whether lines may be those of an edge list, and not sentences.
+    """Return whether lines may be an edge list, not sentences.
 
-    Nearly all have the same number of fields, and one after the second is a number below the first line. Or
-    all have, no field for an id has a blank in it or before it, and those between blanks `_are_pairs`.
+    Nearly all have the same number of fields, and a field after the second is a number below the first line.
+    Or all have, no id field has a blank in or before it, and those between blanks `_are_pairs`.
     """
     rows = [parser.fields(line, delimiter) or [] for line in lines[:SAMPLE]]
     if not rows:
@@ -120,9 +120,9 @@ def _are_edges(lines: list[bytes], delimiter: int) -> bool:
 
 
 def _are_pairs(lines: list[bytes]) -> bool:
-    """Return whether two fields between blanks are a document and a word, and not two words.
+    """Return whether two fields between blanks are a document and a word, not two words.
 
-    Documents are numbers; or a document, or a word, has several lines, and none is both.
+    Documents are numbers; or a document or a word has several lines, and none is both.
     """
     rows = [row for line in lines if len(row := parser.fields(line, 0) or []) == 2]
     if all(row[0].isdigit() for row in rows[1:] or rows):

@@ -47,7 +47,7 @@ def corpus_edges_from(
     rows: str = "same",
     threads: int | None = None,
 ) -> EdgeList:
-    """Make a corpus of data in memory (collective): edges with the one column ``count``, int64.
+    """Make a corpus from data in memory (collective): edges with one column ``count``, int64.
 
     The arguments are those of `gaslab.corpus_from`.
     """
@@ -87,7 +87,7 @@ def _check_vocabulary(vocabulary: Any, kind: str) -> None:
 
 
 def _agreed(kind: str, comm: Comm) -> str:
-    """Return what the ranks that have data have; UsageError where it differs (collective)."""
+    """Return the value of the ranks with data; UsageError if it differs (collective)."""
     every = comm.allgather(kind)
     for rank, other in enumerate(every):
         if other and other != every[0]:
@@ -96,7 +96,7 @@ def _agreed(kind: str, comm: Comm) -> str:
 
 
 def _from_matrix(matrix: Any, vocabulary: Any, rows: str, comm: Comm) -> Numbered:
-    """Make a corpus of a matrix with a row for each document and a column for each word (collective)."""
+    """Make a corpus from a matrix with a row for each document and a column for each word (collective)."""
     entries = comm.attempt(lambda: _entries(matrix) if matrix is not None else None)
     shapes = [shape for shape in comm.allgather(None if entries is None else entries[3]) if shape]
     width = shapes[0][1]
@@ -125,7 +125,7 @@ def _from_matrix(matrix: Any, vocabulary: Any, rows: str, comm: Comm) -> Numbere
 def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
     """Return (rows, columns, values, shape) of a sparse or dense matrix; entries stored twice are added."""
     if getattr(matrix, "ndim", 2) != 2:
-        raise UsageError(f"a matrix of {matrix.ndim} dimensions; it has a row a document and a column a word")
+        raise UsageError(f"a matrix of {matrix.ndim} dimensions; use a row per document, a column per word")
     if not hasattr(matrix, "tocoo"):
         dense = np.asarray(matrix)
         row, column = np.nonzero(dense)
@@ -134,7 +134,7 @@ def _entries(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int
         entries = entries_of(matrix)
         row, column, values, shape = entries.row, entries.column, entries.value, entries.shape
     if values.dtype.kind not in "biuf":
-        raise UsageError(f"the matrix is of {values.dtype}; counts are whole numbers")
+        raise UsageError(f"the matrix has dtype {values.dtype}; counts are whole numbers")
     if values.dtype.kind == "f":
         values = values.astype(np.float64)
     return row.astype(np.int64), column.astype(np.int64), values, (int(shape[0]), int(shape[1]))
@@ -164,7 +164,7 @@ def _names(words: list[str]) -> Names:
 
 
 def _listed(words: Any, count: int) -> list[str] | None:
-    """Return the word of every column: of a sequence of words, or of a mapping from word to column."""
+    """Return the word of every column, from a sequence of words or a mapping from word to column."""
     if words is None:
         return None
     if isinstance(words, Mapping):
@@ -183,7 +183,7 @@ def _listed(words: Any, count: int) -> list[str] | None:
 
 
 def _from_frame(frame: Any, document: str, word: str, count: str | None, rows: str, comm: Comm) -> Numbered:
-    """Make a corpus of a frame with a row for each document and word, and perhaps a count (collective)."""
+    """Make a corpus from a frame with a row for each document and word, and perhaps a count (collective)."""
     known = comm.bcast([str(name) for name in frame.columns] if comm.rank == 0 else [])
     counted = count is not None and (count in known or count != "count")
     kept = [str(count)] if counted else []
@@ -204,7 +204,7 @@ def _from_frame(frame: Any, document: str, word: str, count: str | None, rows: s
 
 
 def _from_texts(texts: Any, rows: str, comm: Comm) -> Numbered:
-    """Make a corpus of texts, each a document (collective)."""
+    """Make a corpus from texts, each a document (collective)."""
     mine = share(comm, lambda: {"text": _texts(texts)}, rows)["text"]
     sizes = comm.allgather(len(mine))
     counter = Counter()
@@ -215,14 +215,14 @@ def _from_texts(texts: Any, rows: str, comm: Comm) -> Numbered:
 
 
 def _counted(texts: np.ndarray, first: int, counter: Counter) -> Part:
-    """Count the words of texts, the documents from *first* on (not collective)."""
+    """Count the words of texts, documents from *first* (not collective)."""
     try:
         return counter.count("".join(text.replace("\n", " ") + "\n" for text in texts) or "\n")
     except UnicodeEncodeError as error:
         lone = error.object[error.start]
         at = next(at for at, text in enumerate(texts) if lone in text)
         raise InputError(
-            f"the text of document {first + at} has half of a surrogate pair, {lone!r}, and is no Unicode; "
+            f"the text of document {first + at} has half of a surrogate pair, {lone!r}, and is not Unicode; "
             "read the file with errors='replace', or in its own encoding"
         ) from None
 
@@ -238,7 +238,7 @@ def _texts(texts: Any) -> np.ndarray:
 
 
 def _rounded(values: np.ndarray, place: Any, comm: Comm) -> np.ndarray:
-    """Return counts as int64, rounded with one warning where they are not whole (collective).
+    """Return counts as int64, rounded with one warning if they are not whole (collective).
 
     Raises InputError for the first count that is nan, negative or too large.
     """
@@ -264,7 +264,7 @@ def _rounded(values: np.ndarray, place: Any, comm: Comm) -> np.ndarray:
 
 
 def _with_tokens(src: np.ndarray, dst: np.ndarray, count: np.ndarray, ids: SidedIds, comm: Comm) -> Numbered:
-    """Return the entries that have tokens (collective)."""
+    """Return the entries with tokens (collective)."""
     some = count > 0
     counts = {"edges_read": int(comm.allreduce(np.count_nonzero(some)))}
     return Numbered(src[some], dst[some], {"count": count[some]}, ids, directed=True, counts=counts)

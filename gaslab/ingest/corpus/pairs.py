@@ -1,4 +1,4 @@
-"""lda-c and SVMlight files: a document a line, as pairs ``word:count``.
+"""lda-c and SVMlight files: one document per line, as pairs ``word:count``.
 
 Blei, "lda-c", 2003: ``N word:count ...``, N the number of pairs of the document, words from 0.
 Joachims, "SVM-light", 1999: ``label word:count ... # comment``; words from 1, or from 0 if there is a word 0.
@@ -33,7 +33,7 @@ TEXTS = {
     "large_count": f"the count of {{}} is more than {kernels.LARGEST_COUNT}; " + WHOLE,
     "no_length": "the line begins with {}, not with its number of pairs; is it an SVMlight file "
                  "(--format svmlight, format='svmlight')?",
-    "other_length": "the line has not as many pairs as its first field says, {}; is it cut short, or an "
+    "other_length": "the number of pairs differs from the first field, {}; is the line cut short, or an "
                     "SVMlight file (--format svmlight, format='svmlight')?",
 }  # fmt: skip
 
@@ -41,9 +41,9 @@ TEXTS = {
 def read_pairs(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read documents as pairs, each rank its own range of lines (collective).
 
-    The ids of documents are their numbers from 1 on, through all the files; those of words are the words of
-    the vocabulary, or their numbers. Raises InputError for a line that is no document, and for a word beyond
-    the vocabulary.
+    The ids of documents are their numbers from 1, through all files; those of words are the vocabulary's
+    words, or their numbers. Raises InputError for a line that is not a document, and for a word beyond the
+    vocabulary.
     """
     file, labels = files[0], files[0].format == "svmlight"
     only_of_edge_lists(options, file)
@@ -75,7 +75,7 @@ def _read(files: Sequence[InputFile], labels: bool, most: int, options: Options,
     vocabulary = str(options.vocabulary).replace("{", "{{").replace("}", "}}")
     texts = {
         **TEXTS,
-        "beyond": f"the word of {{}} is beyond the vocabulary {vocabulary}, the last of which is {most}; is "
+        "beyond": f"the word of {{}} is beyond the vocabulary {vocabulary}, whose last is {most}; is "
         "it the vocabulary of this corpus?",
     }
 
@@ -93,14 +93,14 @@ def _read(files: Sequence[InputFile], labels: bool, most: int, options: Options,
 
 
 def _range(word: np.ndarray, comm: Comm) -> tuple[int, int]:
-    """Return the least and the largest word of all ranks; (0, -1) without any (collective)."""
+    """Return the smallest and the largest word of all ranks; (0, -1) without any (collective)."""
     least = int(comm.allreduce(int(word.min(initial=LARGEST_WORD)), "min"))
     most = int(comm.allreduce(int(word.max(initial=-1)), "max"))
     return (least, most) if most >= 0 else (0, -1)
 
 
 def _numbers(count: int, base: int, name: str, comm: Comm) -> VertexIds:
-    """Return the directory of words whose ids are their numbers from *base* on (collective)."""
+    """Return the directory of words whose ids are their numbers from *base* (collective)."""
     if base:
         return from_one(comm, count, f"{name}: ")
     check_room(comm, count, f"{name}: ")

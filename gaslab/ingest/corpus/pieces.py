@@ -1,4 +1,4 @@
-"""Documents by their lines: each rank reads its own, numbers them, and says which line is bad."""
+"""Documents by line: each rank reads its own, numbers them, and reports bad lines."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Part:
-    """What a block says: the document of each entry, from 0 in the block; its word and its count."""
+    """The content of a block: each entry's document, from 0 in the block, its word and its count."""
 
     document: np.ndarray
     word: np.ndarray
     count: np.ndarray
     lines: int
     documents: int
-    bad: tuple[int, str, bytes] | None = None  # a line of the block from 0, what is wrong with it, the text
+    bad: tuple[int, str, bytes] | None = None  # a line of the block from 0, its error, the text
 
 
 @dataclass
 class Documents:
-    """This rank's entries, their documents numbered over all ranks once `number` was called."""
+    """This rank's entries; after `number` their documents are numbered over all ranks."""
 
     document: np.ndarray
     word: np.ndarray
@@ -42,7 +42,7 @@ class Documents:
 
 @dataclass
 class _Pieces:
-    """What this rank has read so far."""
+    """The lines read so far by this rank."""
 
     parts: list[Part] = field(default_factory=list)
     piece: list[int] = field(default_factory=list)  # of each part
@@ -56,8 +56,8 @@ def read_documents(
 ) -> Documents:
     """Read the lines of files, each rank its own range of bytes; a gzip file is read by one (collective).
 
-    Documents are numbered from 0 through all the files. Raises InputError for the first line that *parse*
-    finds bad.
+    Documents are numbered from 0 through all files. Raises InputError for the first line that *parse*
+    rejects.
     """
     read = comm.attempt(lambda: _read(files, parse, comm))
     bad = first_bad(read.pieces, read.bad, comm)
@@ -94,7 +94,7 @@ def _read(files: Sequence[InputFile], parse: Callable[[InputFile, Block], Part],
             part = parse(files[piece.file], block)
             if part.bad is not None:
                 line, problem, text = part.bad
-                lines += line + 1  # so that bad lines of later pieces come later
+                lines += line + 1  # so that bad lines in later pieces come later
                 read.bad.append(BadLine(piece.file, lines, problem, 0, text))
                 break
             read.parts.append(part)

@@ -1,8 +1,7 @@
-"""Stop words: words of a corpus that say nothing of a topic.
+"""Stop words: words of a corpus that say nothing about a topic.
 
-Those of English are the list of the Snowball stemmer (Porter, 2001,
-snowballstem.org/algorithms/english/stop.txt) without those with an apostrophe, of which the tokeniser leaves
-the parts of two and more letters.
+English has the list of the Snowball stemmer (Porter, 2001, snowballstem.org/algorithms/english/stop.txt)
+without words with an apostrophe, from which the tokeniser keeps the parts of at least two letters.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ LISTS = {"english": ENGLISH.split()}
 
 
 def stop_words_of(words: Any, comm: Comm) -> list[str]:
-    """Return the stop words of a list by its name, of a file with a word a line, or given (collective).
+    """Return the stop words from a named list, from a file with one word per line, or as given (collective).
 
-    Each is there as it is written, and in lower case, in which are the words of texts.
+    Each is included as written and in lower case, as are the words of texts.
     """
     if words is None:
         return []

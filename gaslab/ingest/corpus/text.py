@@ -1,7 +1,7 @@
 """Plain text as a corpus: a document is a line of a file, or a file in a folder; its words are counted.
 
-A word is a run of two or more letters, digits and underscores of Unicode, in lower case: what scikit-learn's
-CountVectorizer takes for one.
+A word is a run of two or more Unicode letters, digits and underscores, in lower case, as in scikit-learn's
+CountVectorizer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Counter:
         self.table = NameTable()
 
     def count(self, text: str) -> Part:
-        """Return the words and counts of documents, each a line that ends in a newline."""
+        """Return the words and counts of documents, each a line ending in a newline."""
         arena, start, line = kernels.words(np.frombuffer(text.lower().encode(), np.uint8))
         word = self.table.intern(Names(arena, start))
         width = max(self.table.count, 1)
@@ -49,8 +49,8 @@ class Counter:
 def read_lines(files: Sequence[InputFile], options: Options, comm: Comm) -> Numbered:
     """Read documents as lines, each rank its own range of bytes (collective).
 
-    The ids of documents are the numbers of their lines, from 1 on, through all the files; a blank line is a
-    document without words. Raises InputError for a line that is not UTF-8 or has a NUL.
+    The ids of documents are their line numbers, from 1, through all files; a blank line is a document without
+    words. Raises InputError for a line that is not UTF-8 or has a NUL.
     """
     _no_vocabulary(options, files[0].name, CALLED["text"])
     only_of_edge_lists(options, files[0])
@@ -71,7 +71,7 @@ def read_lines(files: Sequence[InputFile], options: Options, comm: Comm) -> Numb
 
 
 def _fault(data: bytes) -> tuple[int, str, bytes] | None:
-    """Return the first line that is no text in UTF-8: its number from 0, what is wrong, and the line."""
+    """Return the first line that is not UTF-8 text: its number from 0, its error, and the line."""
     at = data.find(b"\0")
     problem = NUL
     try:
@@ -88,7 +88,7 @@ def as_corpus(
     document: np.ndarray, word: np.ndarray, count: np.ndarray, left: VertexIds, names: Names,
     counts: dict[str, int], comm: Comm,
 ) -> Numbered:  # fmt: skip
-    """Return the corpus of this rank's entries, whose words are places in its *names* (collective)."""
+    """Return the corpus of this rank's entries, whose words are indices into its *names* (collective)."""
     counts["edges_read"] = int(comm.allreduce(word.size))
     if counts["edges_read"] == 0:
         right = from_one(comm, 0)
@@ -102,11 +102,10 @@ def as_corpus(
 
 
 def read_folder(folder: str, options: Options, comm: Comm) -> Numbered:
-    """Read documents as the files below a folder, plain or gzipped, each rank some of them (collective).
+    """Read documents from the files below a folder, plain or gzipped, each rank some of them (collective).
 
-    The ids of documents are the paths of their files in the folder; files and folders whose names begin with
-    a dot are left out. Raises InputError for a folder without files, and for a file that is not text in
-    UTF-8.
+    The ids of documents are their files' paths in the folder; files and folders whose names begin with a dot
+    are left out. Raises InputError for a folder without files, and for a file that is not UTF-8 text.
     """
     _no_vocabulary(options, folder, "a folder of texts")
     files = comm.on_root(lambda: _listed(folder))
@@ -152,7 +151,7 @@ def _refuse(error: OSError) -> None:
 
 
 def _share(sizes: list[int], comm: Comm) -> tuple[int, int]:
-    """Return the first file of this rank and that of the next: about as many bytes for every rank."""
+    """Return the first file of this rank and of the next: about equal bytes for every rank."""
     ends = np.cumsum(np.array(sizes) + 1)
     return tuple(  # type: ignore[return-value]
         int(np.searchsorted(ends, ends[-1] * rank // comm.size, side="right"))

@@ -1,7 +1,7 @@
-"""Vertex-cut strategies: which part each edge goes to.
+"""Vertex-cut strategies: the part of each edge.
 
-A *stateless* strategy is a function of an edge's ends; a *stateful* one remembers where it put the edges
-before. Register either kind with `strategy`; one that ships is named in `names`, too.
+A *stateless* strategy is a function of an edge's ends; a *stateful* one remembers where it put earlier edges.
+Register either kind with `strategy`; gaslab's own are also listed in `names`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from gaslab.partitioning.strategies import two_phase as two_phase
 assert {*STRATEGIES} == {*NAMES}, "names.py names each strategy that ships"
 for name in NAMES:
     STRATEGIES[name] = STRATEGIES.pop(name)  # in that order
-SHIPPED = dict(STRATEGIES)  # these return what they should: tests hold them to it
+SHIPPED = dict(STRATEGIES)  # these return valid parts, as tests check
 
 
 def is_shipped(name: str) -> bool:
-    """Return whether a strategy, with options or without, is one of gaslab's own."""
+    """Return whether a strategy, with or without options, is gaslab's own."""
     known = name.partition(":")[0]
     return known in SHIPPED and STRATEGIES[known] is SHIPPED[known]

@@ -1,7 +1,7 @@
-"""A strategy by estimate: what a cut takes to make, and what a superstep then takes.
+"""A strategy by estimate: the time of a cut, and of a superstep after it.
 
-What a stateless cut is expected to be follows from a sample. Cuts that look at more are put at the largest
-share of `dbh`'s mirrors that they had on the graphs of docs/partitioning.md.
+Stateless cuts are estimated from a sample. Cuts that look at more are assumed to have the largest share of
+`dbh`'s mirrors that they had on the graphs of docs/partitioning.md.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from gaslab.partitioning.strategies.sample import forecasts, take
 
 log = logging.getLogger("gaslab")
 
-# Edges a second on one core: that are cut, and that are gathered over.
+# Edges per second on one core: cut, and gathered over.
 SPEED = {
     "1d": 150e6, "chunk": 280e6, "2d": 290e6, "dbh": 60e6, "hybrid": 60e6, "hdrf": 12e6, "hep": 1.2e6,
 }  # fmt: skip
-GATHERED = 300e6  # by a program that does more with an edge than PageRank
-SUM = 50e-9  # seconds that a partial sum takes beside its bytes, on the ranks of the mirror and of the master
-OF_DBH = {"hdrf": 0.6, "hep": 0.5}  # mirrors, at most
-DOUBT = 1.05  # estimates that differ by less are alike
+GATHERED = 300e6  # by a program that does more per edge than PageRank
+SUM = 50e-9  # seconds of a partial sum besides its bytes, on the ranks of mirror and master
+OF_DBH = {"hdrf": 0.6, "hep": 0.5}  # maximum mirrors
+DOUBT = 1.05  # estimates that differ by less count as equal
 
 
 @dataclass
 class Estimate:
-    """What a strategy is expected to take: seconds to cut, and for each superstep."""
+    """A strategy's estimated seconds: for the cut, and for each superstep."""
 
     name: str
     cut: float
     superstep: float
 
     def total(self, iterations: int) -> float:
-        """Return the seconds of so many supersteps and the cut."""
+        """Return the seconds of this many supersteps and the cut."""
         return self.cut + iterations * self.superstep
 
     def __str__(self) -> str:
@@ -53,9 +53,9 @@ def by_estimate(
     src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, stateful: int = 1, iterations: int = 50,
     bandwidth: float = BANDWIDTH,
 ) -> np.ndarray:  # fmt: skip
-    """Cut by the strategy with which this many supersteps end first; the log says why.
+    """Cut by the strategy with which this many supersteps finish first; the log says why.
 
-    With *stateful* 0 only the stateless strategies are considered.
+    With *stateful* 0 only stateless strategies are considered.
     """
     stateful = arguments.whole("stateful", stateful, 0, 1)
     iterations = arguments.whole("iterations", iterations, 1)
@@ -65,14 +65,14 @@ def by_estimate(
     found = estimates(src, dst, k, context, bandwidth, bool(stateful))
     best, next_best = context.comm.on_root(lambda: ranked(found, iterations)[:2])
     if context.comm.rank == 0:
-        log.info("auto: %d parts and %d supersteps: %s, before %s", k, iterations, best, next_best)
+        log.info("auto: %d parts and %d supersteps: %s, then %s", k, iterations, best, next_best)
     context.chosen = best.name
     part: np.ndarray = find(best.name)[1](src, dst, k, context)
     return part
 
 
 def ranked(found: list[Estimate], iterations: int) -> list[Estimate]:
-    """Return estimates, the best first; of those that are as good as alike the first one is."""
+    """Return estimates, the best first; among nearly equal ones, the first listed."""
     found = sorted(found, key=lambda one: one.total(iterations))
     alike = [one for one in found if one.total(iterations) <= DOUBT * found[0].total(iterations)]
     first = min(alike, key=lambda one: list(SPEED).index(one.name))
@@ -82,7 +82,7 @@ def ranked(found: list[Estimate], iterations: int) -> list[Estimate]:
 def estimates(
     src: np.ndarray, dst: np.ndarray, k: int, context: Context, bandwidth: float, stateful: bool = True
 ) -> list[Estimate]:
-    """Return what each strategy is expected to take on *k* ranks (collective)."""
+    """Return each strategy's estimate on *k* ranks (collective)."""
     comm = context.comm
     sample, counts = take(src, dst, context)
     found = forecasts(sample, counts, k, context)

@@ -1,8 +1,8 @@
 """The stateless strategies: the part of an edge is a function of its ends.
 
-It may depend on what `Context` can find out about the whole graph, too. The cut is the same however the
-edges were split over ranks, and parallel edges stay together in their order. Of an undirected edge the end
-with the higher id is the target, unless said otherwise, so that its reverse is parallel to it.
+It may also depend on what `Context` knows about the whole graph. The cut is the same however the edges were
+split over ranks, and parallel edges stay together in order. The target of an undirected edge is the end with
+the higher id, unless stated otherwise, so that its reverse is parallel to it.
 
 References
 ----------
@@ -29,7 +29,7 @@ from gaslab.partitioning.registry import strategy
 
 VERTEX_WORK = 8  # of a vertex, in edges
 BLOCK = 1 << 20  # edges that numpy takes at once
-HUB = 4  # hybrid: a hub has more than so many times the edges of a vertex on average
+HUB = 4  # hybrid: a hub has more than this many times the mean number of edges
 SLICES = 1 << 16  # ranges of ids between which a chunk may end
 BUCKETS, MOST_BUCKETS = 256, 1 << 18  # by one end: of a part, and of all
 
@@ -52,7 +52,7 @@ def by_one_end(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np
     """
     if context.num_left is None:
         return _by_end(lambda block: target_of(src, dst, block, context), dst.size, k, context)
-    # Of the ends of an edge the left one has the smaller id, also where the graph was reversed.
+    # The left end of an edge has the smaller id, even if the graph was reversed.
     larger = np.minimum if left_is_larger(context) else np.maximum
     return _by_end(lambda block: larger(src[block], dst[block]), dst.size, k, context)
 
@@ -94,15 +94,15 @@ def left_is_larger(context: Context) -> bool:
 
 
 def buckets_of(k: int) -> int:
-    """Return how many buckets ends are hashed to."""
+    """Return the number of buckets to which ends are hashed."""
     return max(min(BUCKETS, MOST_BUCKETS // k), 1) * k
 
 
 def _dealt(part: np.ndarray, buckets: int, k: int, context: Context) -> np.ndarray:
     """Replace buckets by parts, in place (collective).
 
-    What is hashed to one of many buckets stays together; the buckets, the largest first, each go to the part
-    that has the least work so far. With very many parts a bucket is a part.
+    Edges hashed to one of many buckets stay together; the buckets, the largest first, each go to the part
+    with the least work so far. With very many parts a bucket is a part.
     """
     if buckets == k:
         return part
@@ -124,7 +124,7 @@ def _dealt(part: np.ndarray, buckets: int, k: int, context: Context) -> np.ndarr
 def by_grid(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.ndarray:
     """Hash both ends onto a grid of parts: at most about 2 sqrt(k) replicas of a vertex.
 
-    Any *k* works: the grid has ceil(sqrt(k)) columns, of which the last may be shorter.
+    Any *k* works: the grid has ceil(sqrt(k)) columns; the last may be shorter.
     """
     shape = grid(k)
     part = np.empty(src.size, dtype=np.int32)
@@ -182,7 +182,7 @@ def by_hub(src: np.ndarray, dst: np.ndarray, k: int, context: Context, *, thresh
 
 
 def hub_threshold(per_vertex: float) -> int:
-    """Return the edges above which a vertex is a hub, by those per vertex that has any."""
+    """Return the edges above which a vertex is a hub, from the mean per vertex that has any."""
     return math.floor(HUB * per_vertex)
 
 
@@ -202,12 +202,12 @@ def by_chunk(src: np.ndarray, dst: np.ndarray, k: int, context: Context) -> np.n
 
 
 def slice_width(context: Context) -> int:
-    """Return how many ids are in a slice, which is in one chunk."""
+    """Return the number of ids in a slice, which is in one chunk."""
     return max(1, -(-context.num_vertices // SLICES))
 
 
 def chunks(edges: np.ndarray, width: int, k: int) -> np.ndarray:
-    """Return the chunk of each slice, of so many edges."""
+    """Return the chunk of each slice, given its edges."""
     work = edges + VERTEX_WORK * width
     middle = np.cumsum(work) - work // 2
     chunk: np.ndarray = (middle * k // work.sum()).astype(np.int32)
@@ -225,5 +225,5 @@ def target_of(src: np.ndarray, dst: np.ndarray, block: slice, context: Context) 
 
 
 def blocks(edges: np.ndarray, size: int = BLOCK) -> Iterator[slice]:
-    """Yield slices of edges that are taken at once."""
+    """Yield slices of edges processed at once."""
     return (slice(lo, lo + size) for lo in range(0, edges.size, size))

@@ -1,4 +1,4 @@
-"""Streaming greedy placement: a pair goes where its ends are already, the end of lower degree first.
+"""Streaming greedy placement: a pair goes where its ends already are, the end of lower degree first.
 
 References
 ----------

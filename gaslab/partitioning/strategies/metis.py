@@ -1,4 +1,4 @@
-"""METIS, which cuts vertices, by way of pymetis.
+"""METIS, which cuts vertices, through pymetis.
 
 References
 ----------
@@ -37,7 +37,7 @@ class Metis(Stateful):
     def assign(self, block: Block) -> np.ndarray:
         low, high = block.low - self.first, block.high - self.first
         target = np.where(block.reverse, low, high) if self.directed else low
-        if not low.size or self.vertices <= self.k:  # METIS complains of so few
+        if not low.size or self.vertices <= self.k:  # METIS rejects so few
             return target
         weight = np.bincount(target, block.multiplicity, self.vertices).astype(np.int64)
         return self._part_of_vertex(low, high, weight)[target]
@@ -45,7 +45,7 @@ class Metis(Stateful):
     def _part_of_vertex(self, low: np.ndarray, high: np.ndarray, weight: np.ndarray) -> np.ndarray:
         import pymetis
 
-        # An edge and its reverse, which are pairs side by side, are one edge there; loops are none.
+        # An edge and its reverse, adjacent pairs, are one edge there; loops are dropped.
         distinct = np.concatenate([[True], (low[1:] != low[:-1]) | (high[1:] != high[:-1])]) & (low != high)
         low, high = low[distinct], high[distinct]
         begin = np.zeros(self.vertices + 1, np.int64)

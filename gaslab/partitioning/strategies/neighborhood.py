@@ -1,4 +1,4 @@
-"""The expanding strategies: all pairs are brought to rank 0, where parts grow one after another.
+"""The expanding strategies: all pairs are sent to rank 0, where parts grow one after another.
 
 `gaslab.partitioning.expand` has the sources. NE cuts all edges by expansion. In HEP hubs do not expand: the
 less memory there is, the more vertices are hubs.

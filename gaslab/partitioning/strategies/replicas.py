@@ -1,4 +1,4 @@
-"""Which parts hold which vertices, and how full they are, while ranks place pairs at the same time."""
+"""Which parts hold which vertices, and how full they are, while ranks place pairs concurrently."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from gaslab.partitioning.stateful import Block, Stream
 class Replicas:
     """The state of a streaming strategy: n * ceil(k / 64) * 8 bytes on each rank.
 
-    Within a round a rank sees its own replicas and those of earlier rounds. It counts each edge of its own as
-    one of all ranks, and may use its share of the room that parts have.
+    Within a round a rank sees its own replicas and those of earlier rounds. It counts each of its own edges
+    once per rank, and may use its share of the parts' room.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Replicas:
         total = max(int(block.totals.sum()), 1)
         ends = np.concatenate([[0], np.cumsum(block.totals)])[[self.comm.rank, self.comm.rank + 1]]
         free = np.maximum(self.cap - self.edges, 0)
-        turn = np.arange(self.k) * total // self.k  # what does not divide goes to another rank in each part
+        turn = np.arange(self.k) * total // self.k  # the remainder goes to a different rank in each part
         upto = [(free * (int(end) / total) + turn / total).astype(np.int64) for end in ends]
         self.room[:] = upto[1] - upto[0] if self.comm.size > 1 else free
         self.load[:] = self.edges
@@ -46,12 +46,12 @@ class Replicas:
         return self._fresh
 
     def close(self, fresh: int) -> None:
-        """End this rank's block, which made so many new replicas."""
+        """End this rank's block, which made this many new replicas."""
         self._own = self._before - self.room
         self._fresh = self._fresh[:fresh]
 
     def agree(self) -> None:
-        """Bring the new replicas and the edges of all ranks together (collective)."""
+        """Merge the new replicas and the edges of all ranks (collective)."""
         self.edges += self.comm.allreduce(self._own)
         if self.comm.size > 1:
             kernels.mark(np.concatenate(self.comm.allgather_array(self._fresh)), self.k, self.held)

@@ -1,9 +1,8 @@
-"""What the stateless strategies would make of a graph, by a sample of its vertices with all their edges.
+"""Estimates of the stateless strategies' cuts from a sample of vertices with all their edges.
 
-Whether a vertex is in the sample follows from its id. So the sample is the same however the edges were split
-over ranks, and in whatever order they came; and the mirrors that its vertices would have need no formula:
-their edges are placed as a strategy would place them, by the degrees that their ends have in the whole graph.
-The edges of the fullest part are counted, of the whole graph.
+A vertex's id decides whether it is in the sample. So the sample is the same however the edges were split over
+ranks, in any order; and its mirrors need no formula: its edges are placed as a strategy would place them, by
+their ends' degrees in the whole graph. The edges of the fullest part are counted over the whole graph.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from gaslab.partitioning.context import Context
 from gaslab.partitioning.stateful import MOST_PARTS
 from gaslab.partitioning.strategies import hashes
 
-SHARE, LEAST, MOST = 32, 1 << 11, 1 << 15  # edges at sampled vertices: one of 32, but so many
+SHARE, LEAST, MOST = 32, 1 << 11, 1 << 15  # edges at sampled vertices: one of 32, but at least this many
 MAX_HASH = (1 << 32) - 1
 BLOCK = 1 << 18  # edges that stay in the cache between steps
 
 
 @dataclass
 class Counts:
-    """How many edges leave and enter each vertex on this rank; without direction, its lower and higher end.
+    """The edges that leave and enter each vertex on this rank; without direction, at lower and higher end.
 
     Attributes
     ----------
@@ -50,9 +49,9 @@ class Sample:
     Attributes
     ----------
     every : int
-        One vertex of so many is in the sample.
+        One vertex in this many is in the sample.
     count : int
-        How many vertices that have an edge are in it.
+        The number of its vertices that have an edge.
     source, target : int64 arrays
         The global ids of the ends of each edge, parallel edges once; without direction *target* is higher.
     source_number, target_number : int32 arrays
@@ -60,7 +59,7 @@ class Sample:
     gids : int64 array
         The global id of each number, ascending.
     row : int32 array
-        The vertices of the sample, by number, are 0 to count - 1; the others, -1, are there with some edges.
+        By number: 0 to count - 1 for the sample's vertices, -1 for others, which have only some edges.
     degree, in_degree : int64 arrays
         Of each vertex, by number, in the whole graph.
     """
@@ -79,13 +78,13 @@ class Sample:
 
 @dataclass
 class Forecast:
-    """What a cut is expected to be.
+    """The estimate of a cut.
 
     Attributes
     ----------
     mirrors : float
     sums, updates : float
-        Those that in a superstep of all vertices send a partial sum, and those that get a new value.
+        Mirrors that, in a superstep of all vertices, send a partial sum, and those that get a new value.
     fullest : float
         Edges of the fullest part.
     """
@@ -96,12 +95,12 @@ class Forecast:
     fullest: float
 
     def times(self, share: float) -> Forecast:
-        """Return what a cut is expected to be that has such a share of the mirrors."""
+        """Return the estimate of a cut with this share of the mirrors."""
         return Forecast(share * self.mirrors, share * self.sums, share * self.updates, self.fullest)
 
 
 def forecasts(sample: Sample, counts: Counts, k: int, context: Context) -> dict[str, Forecast]:
-    """Return what each stateless strategy is expected to make of a graph (collective)."""
+    """Return the estimate of each stateless strategy for a graph (collective)."""
     return {name: _forecast(sample, *of(sample, counts, k, context), k, context) for name, of in CUTS.items()}
 
 
@@ -145,8 +144,8 @@ def _distinct(keys: np.ndarray) -> np.ndarray:
 
 
 def _forecast(sample: Sample, part: np.ndarray, fullest: float, k: int, context: Context) -> Forecast:
-    """Return what a cut is expected to be that puts the edges of the sample into these parts."""
-    k = min(k, MOST_PARTS)  # of more parts those that are so many apart count as one
+    """Return the estimate of a cut that puts the sample's edges into these parts."""
+    k = min(k, MOST_PARTS)  # with more parts, parts this far apart count as one
     has_out, has_in = (np.zeros((sample.count, k), bool) for _ in range(2))
     for has, number in ((has_out, sample.source_number), (has_in, sample.target_number)):
         row = sample.row[number]
@@ -194,7 +193,7 @@ def _by_grid(sample: Sample, counts: Counts, k: int, context: Context) -> Placed
     part = np.empty(sample.source.size, np.int32)
     kernels.by_grid(sample.source, sample.target, *shape, part, context.threads)
     out_degree = sample.degree - sample.in_degree
-    hubs = ((sample.in_degree, rows), (out_degree, columns))  # a hub's edges are in so many parts
+    hubs = ((sample.in_degree, rows), (out_degree, columns))  # a hub's edges are in this many parts
     return part, counts.num_edges / k + max(float(hub.max(initial=0)) * (1 / n - 1 / k) for hub, n in hubs)
 
 
@@ -215,6 +214,6 @@ def _by_hub(sample: Sample, counts: Counts, k: int, context: Context) -> Placed:
     return part, max(counts.num_edges / k, float(degree[degree <= threshold].max(initial=0)))
 
 
-CUTS = {  # in this order where two are expected to be as good
+CUTS = {  # in this order if two estimates are equal
     "1d": _by_one_end, "chunk": _by_chunk, "2d": _by_grid, "dbh": _by_degree, "hybrid": _by_hub,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""A cut that was made before, by gaslab or by another tool, and is in a file."""
+"""An existing cut, by gaslab or another tool, in a file."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Numbers:
         return sum(one.num_vertices for one in self.ids)
 
     def named(self, low: int, high: int) -> str:
-        """Return how messages call an edge (collective)."""
+        """Return an edge's name in messages (collective)."""
         names = [*self.ids[0].named([low]), *self.ids[-1].named([high - self.shift])]
         return " -> ".join(names)
 
@@ -92,7 +92,7 @@ class _Numbers:
 def _in_common(
     ends: Ends, rows: PartedEdges, context: Context, ids: VertexIds
 ) -> tuple[Ends, Ends, _Numbers]:
-    """Return the ends of edges and of rows in common numbers (collective)."""
+    """Return the ends of edges and of rows in common numbering (collective)."""
     of_rows = [rows.src, rows.dst]
     if ids.num_left is None:
         graph, listed, known = _numbered(ends, of_rows, rows.ids, context, ids)
@@ -134,7 +134,7 @@ def _numbered(
 
 
 def _bring_home(ends: Ends, columns: dict[str, np.ndarray], count: int, context: Context) -> np.ndarray:
-    """Bring ends to the rank that a hash of both decides, in place; return the rank of each (collective)."""
+    """Send ends to the rank chosen by a hash of both, in place; return the rank of each (collective)."""
     home = np.empty(ends[0].size, np.int32)
     kernels.by_edge(ends[0], ends[1], context.comm.size, home, context.threads)
     shuffle(context.comm, ends, columns, home, num_vertices=count, threads=context.threads)
@@ -142,7 +142,7 @@ def _bring_home(ends: Ends, columns: dict[str, np.ndarray], count: int, context:
 
 
 def _keys(graph: Ends, listed: Ends, count: int) -> Ends:
-    """Return for each edge and each row a number that is the same for the same ends."""
+    """Return for each edge and each row a number, equal for the same ends."""
     low, high = (np.concatenate(end) for end in zip(graph, listed, strict=True))
     index = Index(low, high, count)
     size = np.int64(index.gids.size)
@@ -153,7 +153,7 @@ def _keys(graph: Ends, listed: Ends, count: int) -> Ends:
 
 
 def _check_parts(rows: PartedEdges, k: int, comm: Comm) -> None:
-    """Raise for the first row whose part there is not (collective)."""
+    """Raise for the first row with an invalid part (collective)."""
     wrong = np.flatnonzero(~((rows.part >= 0) & (rows.part < k) & (rows.part == np.floor(rows.part))))
     most = int(comm.allreduce(int(rows.part[rows.part <= INT32_LIMIT].max(initial=0)), "max"))
 
@@ -170,7 +170,7 @@ def _check_parts(rows: PartedEdges, k: int, comm: Comm) -> None:
 def _check_same(
     key: np.ndarray, part: np.ndarray, row: np.ndarray, rows: PartedEdges, comm: Comm
 ) -> None:
-    """Raise for the first row that has another part than one before it with the same ends (collective)."""
+    """Raise for the first row whose part differs from an earlier row's with the same ends (collective)."""
     other = np.flatnonzero((key[1:] == key[:-1]) & (part[1:] != part[:-1])) + 1
     other = other[np.argsort(row[other])]
 
@@ -196,9 +196,9 @@ def _check_known(key: np.ndarray, used: np.ndarray, row: np.ndarray, rows: Parte
 def _refuse(
     rows: PartedEdges, wrong: np.ndarray, what: Callable[[int], str], way_out: str, comm: Comm
 ) -> None:
-    """Raise for the first of the rows *wrong*, if there is one on any rank (collective).
+    """Raise for the first of the rows *wrong*, if any rank has one (collective).
 
-    *wrong* are positions in the file, ascending; *what* says what is wrong with one, by its place there.
+    *wrong* are positions in the file, ascending; *what* gives the error of one by its place there.
     """
     count = int(comm.allreduce(wrong.size))
     if not count:
@@ -211,7 +211,7 @@ def _refuse(
 
 
 def _check_complete(ends: Ends, found: np.ndarray, known: _Numbers, path: str, comm: Comm) -> None:
-    """Raise for the first edge that has no row (collective)."""
+    """Raise for the first edge without a row (collective)."""
     lost = np.flatnonzero(~found)
     count = int(comm.allreduce(lost.size))
     if not count:

@@ -1,10 +1,8 @@
 """Two-phase streaming: vertices are clustered first, and pairs then go where their clusters are.
 
-References
-----------
-Mayer, Orujzade, Jacobsen, "Out-of-core edge partitioning at linear run-time" (ICDE 2022). Here clusters are
-smaller, so that parts have as many vertices as each other, and the pairs between them go where `hdrf` puts
-them, which looks at all parts that hold an end, and not at those of the two clusters alone.
+References ---------- Mayer, Orujzade, Jacobsen, "Out-of-core edge partitioning at linear run-time" (ICDE
+2022). Here clusters are smaller, so that parts have equal numbers of vertices, and the pairs between them go
+where `hdrf` puts them, which looks at all parts that hold an end, not only at the two clusters' parts.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ class TwoPhase(Stateful):
         return part
 
     def _packed(self, volume: np.ndarray) -> np.ndarray:
-        """Return the part of each cluster: the largest first, each to the part with the least so far."""
+        """Return the part of each cluster: the largest first, each to the least loaded part so far."""
         part = np.zeros(volume.size, np.int32)
         clusters = np.flatnonzero(volume)
         order = clusters[np.argsort(-volume[clusters], kind="stable")]
