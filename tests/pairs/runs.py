@@ -297,8 +297,8 @@ def resumed(program: gl.VertexProgram, graph: Graph, options: dict[str, Any]) ->
     if isinstance(options.get("engine"), gl.Async):
         first["every"] = "0s"
     else:
-        some = 1 + graph.num_edges % 4
-        first["max_iterations"] = some if options["max_iterations"] is None else options["max_iterations"] // 2
+        limit = options["max_iterations"]
+        first["max_iterations"] = 1 + graph.num_edges % 4 if limit is None else limit // 2
     try:
         gl.run(program, graph, **first)
         return gl.run(program, graph, **{**options, "checkpoint": folder, "resume": "auto"})
