@@ -179,9 +179,9 @@ PAGES = {
         {
             "Errors": [
                 "GaslabError", "UsageError", "AbandonedError", "InputError", "VertexNotFound", "ProgramError",
-                "CompileError", "ExecutionError", "LaunchError", "TimeoutExpired",
+                "CompileError", "ExecutionError", "LaunchError", "TimeoutExpired", "Terminated",
             ],
-            "Warnings": ["ConvergenceWarning", "PerformanceWarning"],
+            "Warnings": ["CheckpointWarning", "ConvergenceWarning", "PerformanceWarning"],
         },
     ),
 }  # fmt: skip
