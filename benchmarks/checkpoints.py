@@ -53,7 +53,7 @@ def main() -> None:
         if comm.rank == 0:
             fields = graph.num_vertices * FIELDS
             each = found["seconds"] / max(found["written"], 1)
-            print(f"{found['written']} checkpoints, {found['failed']} failed; the run stood still {each:.4f} s each")
+            print(f"{found['written']} checkpoints, {found['failed']} failed; {each:.4f} s still for each")
             print(f"bytes of a checkpoint: {found['bytes']:,}, of the fields {found['bytes'] / fields:.3f}x")
         resumed = timed(lambda: gl.run(program, graph, resume=f"{parent}/saved", **how))
         if comm.rank == 0:

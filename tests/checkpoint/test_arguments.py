@@ -31,7 +31,7 @@ def saved(folder: Path, **options: Any) -> gl.Result:
         ({"checkpoint": None, "every": 5}, "every=5 needs checkpoint=FOLDER"),
         ({"checkpoint": None, "resume": "auto"}, "resume='auto' resumes from checkpoint=FOLDER"),
         ({"engine": "reference"}, "engine='reference' knows no checkpoint= and resume="),
-        ({"engine": "async", "max_iterations": None, "every": 5}, "engine='async' has no supersteps for every=5"),
+        ({"engine": "async", "max_iterations": None, "every": 5}, "has no supersteps for every=5"),
         ({"trace": [3]}, "trace= follows a run from its begin"),
         ({"resume": "nowhere"}, "nowhere: holds no checkpoint"),
     ],
