@@ -119,7 +119,7 @@ class _Reader:
     def read(self, order: Order, cut: str) -> Snapshot:
         """Return the state, the rows of vertices and edges those of this rank's ranges (not collective)."""
         manifest, first = self._manifest, self._pieces[0]
-        found = Snapshot(manifest.numbers, history=manifest.history)
+        found = Snapshot(manifest.numbers)
         bounds = {
             "vertices": [entry.vertices for entry in manifest.pieces],
             "edges": [entry.edges for entry in manifest.pieces],

@@ -42,8 +42,6 @@ class Manifest:
         The seconds and bytes of the run until then.
     notes : dict
         What the caller of the run saves along.
-    history : list of dict
-        The rows until then, without the aggregates.
     """
 
     of: dict[str, list[str]]
@@ -52,7 +50,6 @@ class Manifest:
     numbers: dict[str, int]
     spent: dict[str, float]
     notes: dict[str, Any]
-    history: list[dict[str, Any]]
     pieces: list[PieceEntry] = field(default_factory=list)
 
     def packed(self) -> bytes:

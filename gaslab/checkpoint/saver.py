@@ -177,9 +177,8 @@ class Saver:
             self._failed(error)
             return
         manifest = Manifest(
-            self._of, self._cut, comm.size, snapshot.numbers, self._spent(), self._settings.notes,
-            snapshot.history,
-        )  # fmt: skip
+            self._of, self._cut, comm.size, snapshot.numbers, self._spent(), self._settings.notes
+        )
         writing = Writing(beside / piece_name(comm.rank), arrays)
         self._begun = Begun(name, beside, manifest, writing)
         writing.start()

@@ -25,8 +25,6 @@ class Snapshot:
         Arrays that are the same on every rank.
     own : dict
         Arrays that mean something on this rank and under this cut alone; None where the cut is another.
-    history : list of dict
-        The rows until now, without the aggregates.
     """
 
     numbers: dict[str, int]
@@ -34,4 +32,3 @@ class Snapshot:
     edges: dict[str, Any] = field(default_factory=dict)
     whole: dict[str, np.ndarray] = field(default_factory=dict)
     own: dict[str, np.ndarray] | None = field(default_factory=dict)
-    history: list[dict[str, Any]] = field(default_factory=list)

@@ -153,7 +153,7 @@ def identity(bound: BoundProgram, options: Options) -> dict[str, list[str]]:
     found: dict[str, tuple[str, Any]] = {
         "program": (type(program).__name__, trees),
         "graph": (f"{graph.source} ({size})", graph.fingerprint),
-        "engine": (repr(options.engine.name), options.engine),  # type: ignore[union-attr]
+        "engine": (repr(options.engine), options.engine),
         "seed": (str(options.seed), options.seed),
     }
     if isinstance(options.engine, Async):
