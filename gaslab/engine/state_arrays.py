@@ -15,8 +15,9 @@ from gaslab._kernels.buckets import NEVER
 from gaslab.checkpoint.snapshot import Snapshot
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
+from gaslab.errors import InputError
 from gaslab.partitioning.local_graph import LocalGraph
-from gaslab.ragged import RaggedColumn, Rows
+from gaslab.ragged import GrowingRows, RaggedColumn, Rows
 
 NUMBERS = ("superstep", "updates", "phase", "entered", "ran", "cycle", "cycles")
 
@@ -65,6 +66,7 @@ def restore(state: RunState, found: Snapshot, local: LocalGraph, written: Sequen
     for variable, values in zip(state.tree.vertex_fields, state.fields, strict=True):
         given = found.vertices[f"field {variable.name}"]
         if isinstance(values, Rows):
+            _check_room(values, given, variable.name)
             values.unpack(ids, given.lengths.astype(np.int32), given.values)
         else:
             values[masters] = given
@@ -82,6 +84,17 @@ def restore(state: RunState, found: Snapshot, local: LocalGraph, written: Sequen
         local.forget_derived(state.edge_fields[k])
     _restore_cached(state, found)
     state.fresh.update(dict.fromkeys(state.fresh, 0))  # all phases have one
+
+
+def _check_room(rows: Rows, given: RaggedColumn, name: str) -> None:
+    """Raise InputError for lists that do not fit into their rows; a kernel copies them unchecked."""
+    lengths = given.lengths
+    fits = lengths.size == 0 or (lengths.min() >= 0 and lengths.sum() == given.values.size)
+    if fits and lengths.size and not isinstance(rows, GrowingRows):
+        room = np.diff(np.append(rows.place[:, 0], rows.data.size))[: lengths.size]
+        fits = bool((lengths <= room).all())
+    if not fits:
+        raise InputError(f"the checkpoint holds lists of {name!r} that the program cannot have made")
 
 
 def _restore_messages(state: RunState, found: Snapshot, masters: slice) -> None:
