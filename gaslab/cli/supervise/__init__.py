@@ -103,7 +103,7 @@ def _words(job: Sequence[str], arguments: Any) -> list[str]:
         raise UsageError(f"{job[0]} writes no checkpoints to restart from; run it without supervise")
     for word in job:
         if word.split("=")[0] in (CHECKPOINT, "--resume"):
-            raise UsageError(f"{word} stands after --, where supervise adds its own; name the folder before --")
+            raise UsageError(f"{word} stands after --; name the folder before --, and supervise adds both")
     given = {"every": arguments.every, "keep": arguments.keep}
     more = [f"--{name}={value}" for name, value in given.items() if value is not None]
     return [*job, f"{CHECKPOINT}={arguments.checkpoint}", *more, "--resume=auto"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gaslab.cli.supervise import ending
 from gaslab.cli.supervise.ending import Ending
 from gaslab.cli.supervise.signals import Signals
-from gaslab.cli.supervise.watch import Rank, Watch
+from gaslab.cli.supervise.watch import Watch
 from gaslab.errors import GaslabError
 from gaslab.parallel import heartbeat
 from gaslab.parallel.mpiexec import Mpiexec
@@ -44,7 +44,6 @@ class Attempt:
     def __init__(self, job: Job, size: int, folder: str, signals: Signals) -> None:
         self._job, self._signals = job, signals
         self.watch = Watch(folder, size, job.heartbeat)
-        self._dead: list[Rank] = []  # those that died first, and have not said why
         self._lost: str | None = None
 
     def run(self, first: bool) -> Ending:
@@ -57,15 +56,13 @@ class Attempt:
             ends.callback(processes.kill_descendants, others)
             ends.callback(self._end, process)
             self._wait_for(process)
-            self.watch.read()
-            self._dead = self._dead or (self.watch.unexplained() if process.returncode else [])
         self.watch.read()
         self._clean(before)
         if self._signals.stop is not None:
             return ending.of_stopped(self.watch, process.returncode, self._signals.stop)
         if self._lost is not None:
             return ending.of_lost(self._lost)
-        return ending.of_ended(self.watch, process.returncode, self._dead, first)
+        return ending.of_ended(self.watch, process.returncode, first)
 
     def _start(self, ends: contextlib.ExitStack) -> subprocess.Popen[bytes]:
         variables = {heartbeat.VARIABLE: self.watch.folder}
@@ -94,21 +91,17 @@ class Attempt:
 
     def _wait_for(self, process: subprocess.Popen[bytes]) -> None:
         """Return once the launcher has ended, or is to be ended."""
-        told = hasattr(os, "pidfd_open")
-        launcher = [os.pidfd_open(process.pid)] if told else []
-        deadline = read_at = float("inf")
+        launcher = processes.descriptor(process.pid)
+        ends = [] if launcher is None else [launcher]
+        deadline = float("inf")
         try:
             while process.poll() is None:
                 complete = len(self.watch.ranks) == self.watch.size
-                wait = READ_SECONDS if complete and told else LOOK_SECONDS
+                wait = READ_SECONDS if complete and ends else LOOK_SECONDS
                 wait = min(wait, deadline - time.monotonic())
-                self._signals.wait(wait, [*launcher, *self.watch.descriptors])
+                self._signals.wait(wait, [*ends, *self.watch.descriptors])
                 now = time.monotonic()
-                if not complete or read_at == float("inf") or now - read_at >= READ_SECONDS:
-                    self.watch.read()
-                    read_at = now
-                dead = self.watch.unexplained()
-                self._dead = self._dead or dead
+                self.watch.read()
                 if self._signals.requests:
                     self.watch.send(self._signals.requests.pop(), self.watch.ranks.values())
                 if self._signals.stop is not None:
@@ -116,17 +109,17 @@ class Attempt:
                     deadline = min(deadline, now + self._job.grace)
                     if self._signals.stops > 1:
                         return
-                elif self._dead:
+                elif self.watch.unexplained():
                     deadline = min(deadline, now + FAILED_SECONDS)
-                elif any(rank.said.code for rank in self.watch.ranks.values()):
+                elif self.watch.failed():
                     deadline = min(deadline, now + SAID_SECONDS)
                 else:
                     self._lost = self.watch.lost()
                 if self._lost is not None or now > deadline:
                     return
         finally:
-            for descriptor in launcher:
-                os.close(descriptor)
+            if launcher is not None:
+                os.close(launcher)
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """End the ranks on this machine, which a launcher answers by ending those elsewhere, and itself."""

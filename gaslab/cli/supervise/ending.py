@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from gaslab.cli.supervise.watch import Rank, Watch
 from gaslab.parallel.heartbeat import Heartbeat
+from gaslab.system.processes import name_of
 
 _FINAL = "gaslab.errors.GaslabError"  # wrong input, a fault of the program: it would come again
 _FOLLOWS = "gaslab.errors.AbandonedError"  # from the end of another rank
+_KILLED = (signal.SIGKILL, 128 + signal.SIGKILL)  # what launchers make of it
 _PASSING = ("builtins.MemoryError", "builtins.OSError", "mpi4py.MPI.Exception")
 
 
@@ -28,9 +29,9 @@ class Ending(NamedTuple):
 
 def of_stopped(watch: Watch, launcher: int, stop: int) -> Ending:
     """Return the ending of a job that a signal was passed on to."""
-    codes = [rank.said.code for rank in watch.ranks.values() if rank.said.code]
+    codes = [rank.said.code or 0 for rank in watch.failed()]
     code = 0 if launcher == 0 else next(iter(codes), 128 + stop)
-    return Ending(code, f"stopped by {signal.Signals(stop).name}")
+    return Ending(code, f"stopped by {name_of(stop)}")
 
 
 def of_lost(cause: str) -> Ending:
@@ -38,7 +39,7 @@ def of_lost(cause: str) -> Ending:
     return Ending(128 + signal.SIGKILL, cause, again=True, gone=True)
 
 
-def of_ended(watch: Watch, launcher: int, dead: Sequence[Rank], first: bool) -> Ending:
+def of_ended(watch: Watch, launcher: int, first: bool) -> Ending:
     """Return the ending of an attempt that has ended.
 
     Parameters
@@ -46,31 +47,38 @@ def of_ended(watch: Watch, launcher: int, dead: Sequence[Rank], first: bool) -> 
     watch : Watch
     launcher : int
         The return code of the launcher, as of `subprocess.Popen`.
-    dead : sequence of Rank
-        The ranks that died first, and have not said why.
     first : bool
         Whether this was the first attempt.
     """
-    if launcher == 0 and not dead:
+    if launcher == 0:
         return Ending(0)
-    code = launcher if launcher >= 0 else 128 - launcher
-    said = [rank for rank in watch.ranks.values() if rank.said.code]
-    for rank in said:
+    code = launcher if launcher > 0 else 128 - launcher
+    failed = watch.failed()
+    for rank in failed:
         if _is_final(rank.said):
             return Ending(rank.said.code or 0, _words(rank))
-    if dead:
-        rank = max(dead, key=_tells)
-        if rank.signal == signal.SIGALRM:  # --timeout, before MPI has started on all ranks
-            return Ending(128 + signal.SIGALRM, rank.fate)
-        if rank.signal is not None:
-            code = 128 + rank.signal
-        return Ending(rank.exit_code or code or 1, rank.fate, again=True, gone=True)
     if not watch.ranks and first:
-        return Ending(code, f"the launcher ended with exit code {code} before a rank began")
-    for rank in said:
-        if _FOLLOWS not in rank.said.errors:
-            return Ending(rank.said.code or 0, _words(rank), again=True)
+        return Ending(code, f"the launcher ended with exit code {code} before a rank had begun")
+    dead = max(watch.unexplained(), key=_tells, default=None)
+    causes = [rank for rank in failed if _FOLLOWS not in rank.said.errors]
+    if dead is not None and (_tells(dead) > 1 or not causes):
+        if dead.signal == signal.SIGALRM:  # --timeout, before MPI has started on all ranks
+            return Ending(128 + signal.SIGALRM, dead.fate)
+        if dead.death is None:
+            return _of_killed(watch, code)
+        return Ending(128 + dead.signal if dead.signal else dead.exit_code or code, dead.fate, True, True)
+    if causes:
+        return Ending(causes[0].said.code or 0, _words(causes[0]), again=True)
     return Ending(code, f"the launcher ended with exit code {code}", again=True, gone=True)
+
+
+def _of_killed(watch: Watch, code: int) -> Ending:
+    """Return the ending of an attempt of which the launcher alone knows more: the guards were killed, too."""
+    rank = (watch.killed or watch.unexplained())[0]
+    if code in _KILLED:
+        return Ending(128 + signal.SIGKILL, f"{rank} was ended by SIGKILL, last seen {rank.phase}", True, True)
+    cause = f"MPI was aborted with exit code {code}, or its launcher failed; {rank} was last seen {rank.phase}"
+    return Ending(code, cause, again=True, gone=True)
 
 
 def _is_final(said: Heartbeat) -> bool:
@@ -86,7 +94,7 @@ def _words(rank: Rank) -> str:
 
 
 def _tells(rank: Rank) -> int:
-    """Return how much the end of a rank tells: the launcher kills the others once one has died."""
-    if rank.wait_status is None or rank.exit_code == 0:
+    """Return how much the end of a rank tells: a launcher kills the others once one has died."""
+    if rank.death is None or rank.death.status == 0:
         return 0
-    return 1 if rank.signal in (signal.SIGKILL, signal.SIGTERM) else 2
+    return 1 if rank.signal == signal.SIGTERM else 2 if rank.signal == signal.SIGKILL else 3

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
 import time
 from collections.abc import Iterable
 
 from gaslab.parallel import heartbeat
-from gaslab.parallel.heartbeat import Heartbeat
+from gaslab.parallel.heartbeat import Death, Heartbeat
 from gaslab.system import processes
 
 
@@ -19,9 +17,9 @@ class Rank:
     def __init__(self, said: Heartbeat, now: float) -> None:
         self.said = said
         self.beat_at = self.moved_at = now  # when its counters changed, by this process's clock
-        self.dead = False
-        self.wait_status: int | None = None  # of a dead one, as of waitpid; None: it was too late to see it
-        self.descriptor: int | None = None  # which can be read when the process ends
+        self.gone = False
+        self.death: Death | None = None  # None: its guard was killed too, by the launcher or with the machine
+        self.descriptor: int | None = None  # which can be read when its guard ends
         self.stopped = False  # by a signal to end that the supervisor got
 
     def __str__(self) -> str:
@@ -29,30 +27,26 @@ class Rank:
 
     @property
     def phase(self) -> str:
-        """What the rank was last known to do, after its name and a verb."""
-        return f"{'in' if self.said.moves else 'while'} {self.said.phase}"
+        """The last phase that is known, with a preposition."""
+        return self.said.phase if self.death is None else self.death.phase
 
     @property
     def signal(self) -> int | None:
-        """The signal that ended the rank, if one did and it was seen."""
-        status = self.wait_status
-        return os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None
+        """The signal that ended the rank, if one did."""
+        return os.WTERMSIG(self.death.status) if self.death and os.WIFSIGNALED(self.death.status) else None
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code of the process, if it was seen."""
-        status = self.wait_status
-        return os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None
+        """The exit code of the process, if it had one."""
+        return os.WEXITSTATUS(self.death.status) if self.death and os.WIFEXITED(self.death.status) else None
 
     @property
     def fate(self) -> str:
-        """How a dead rank ended, in words."""
+        """How a rank ended that did not say why, in words."""
         if self.signal is not None:
-            how = f"was ended by {signal.Signals(self.signal).name}"
-        elif self.exit_code is not None:
-            how = f"ended with exit code {self.exit_code}"
+            how = f"was ended by {processes.name_of(self.signal)}"
         else:
-            how = "died"
+            how = "died" if self.exit_code is None else f"ended with exit code {self.exit_code}"
         return f"{self} {how} {self.phase}"
 
 
@@ -72,6 +66,7 @@ class Watch:
     def __init__(self, folder: str, size: int, limit: float) -> None:
         self.folder, self.size, self.limit = folder, size, limit
         self.ranks: dict[int, Rank] = {}
+        self.killed: list[Rank] = []  # those seen first without their guards
         self._began = time.monotonic()
         self._host = heartbeat.host()
 
@@ -84,8 +79,8 @@ class Watch:
 
     @property
     def descriptors(self) -> list[int]:
-        """Descriptors which can be read when a rank that was alive ends."""
-        return [r.descriptor for r in self.ranks.values() if r.descriptor is not None and not r.dead]
+        """Descriptors which can be read when a rank on this machine ends that has not ended yet."""
+        return [r.descriptor for r in self.ranks.values() if r.descriptor is not None and not r.gone]
 
     @property
     def here(self) -> list[Rank]:
@@ -93,36 +88,37 @@ class Watch:
         return [rank for rank in self.ranks.values() if rank.said.host == self._host]
 
     def read(self) -> None:
-        """Read what the ranks have said since."""
+        """Read what the ranks have said since, and see which of them are gone."""
+        gone = [rank for rank in self.here if processes.has_ended(rank.said.guard)]
         now = time.monotonic()
-        for number, said in heartbeat.read(self.folder).items():
+        beats, deaths = heartbeat.read(self.folder)
+        for number, said in beats.items():
             rank = self.ranks.get(number)
             if rank is None:
                 rank = self.ranks[number] = Rank(said, now)
-                if said.host == self._host and hasattr(os, "pidfd_open"):
-                    with contextlib.suppress(OSError):  # it has ended
-                        rank.descriptor = os.pidfd_open(said.pid)
+                if said.host == self._host:
+                    rank.descriptor = processes.descriptor(said.guard)
                 continue
             if said.beat != rank.said.beat:
                 rank.beat_at = now
             if (said.progress, said.moves) != (rank.said.progress, rank.said.moves):
                 rank.moved_at = now
             rank.said = said
+        for number in deaths.keys() & self.ranks.keys():
+            self.ranks[number].death = deaths[number]
+            self.ranks[number].gone = True
+        new = [rank for rank in gone if not rank.gone]
+        for rank in new:
+            rank.gone = True
+        self.killed = self.killed or [rank for rank in new if rank.said.code is None]
 
     def unexplained(self) -> list[Rank]:
-        """Return ranks that have died since the last call without saying why."""
-        new = []
-        for rank in self.here:
-            if rank.dead:
-                continue
-            process = processes.look(rank.said.pid)
-            if processes.has_ended(rank.said.pid):
-                rank.dead = True
-                rank.wait_status = process.wait_status if process and process.state in "ZX" else None
-                new.append(rank)
-        if new:
-            self.read()  # the last word may have come after the look
-        return [rank for rank in new if rank.said.code is None]
+        """Return the ranks that are gone without saying why."""
+        return [rank for rank in self.ranks.values() if rank.gone and rank.said.code is None]
+
+    def failed(self) -> list[Rank]:
+        """Return the ranks that said that they end with an exit code other than 0."""
+        return [rank for rank in self.ranks.values() if rank.said.code]
 
     def lost(self) -> str | None:
         """Return why a rank is lost, None if none is; what the ranks have just said is known."""
@@ -130,17 +126,18 @@ class Watch:
         if len(self.ranks) < self.size and now - self._began > self.limit:
             missing = sorted(set(range(self.size)) - set(self.ranks))
             return f"rank {missing[0]} has not begun within {self.limit:g} s"
-        alive = [rank for rank in self.ranks.values() if not rank.dead and rank.said.code is None]
+        alive = [rank for rank in self.ranks.values() if not rank.gone]
         silent = max(alive, key=lambda rank: now - rank.beat_at, default=None)
-        stuck = [rank for rank in alive if rank.said.moves and now - rank.moved_at > self.limit]
+        moving = [rank for rank in alive if rank.said.moves and rank.said.code is None]
+        stuck = [rank for rank in moving if now - rank.moved_at > self.limit]
         # The others wait for a rank that is stopped, and are stuck no later than it is silent.
         if silent is not None and now - silent.beat_at > self.limit / (2 if stuck else 1):
-            return f"{silent} has shown no sign of life for {now - silent.beat_at:.0f} s, last {silent.phase}"
+            return f"{silent} has given no sign of life for {now - silent.beat_at:.0f} s, last {silent.phase}"
         if not stuck:
             return None
         first = min(stuck, key=lambda rank: rank.moved_at)
-        who = f"{first} has" if len(stuck) < len(alive) or len(alive) == 1 else "the ranks have"
-        return f"{who} not moved on for {self.limit:g} s {first.phase} (--heartbeat)"
+        who = f"{first} has" if len(stuck) < len(moving) or len(moving) == 1 else "the ranks have"
+        return f"{who} been {first.phase} for {self.limit:g} s (--heartbeat)"
 
     def stop(self, number: int) -> None:
         """Send a signal to each rank that has not had it yet, also to ranks that begin late."""
@@ -149,9 +146,9 @@ class Watch:
             rank.stopped = True
 
     def send(self, number: int, ranks: Iterable[Rank]) -> None:
-        """Send a signal to ranks that are alive."""
+        """Send a signal to those of *ranks* that are alive."""
         for rank in ranks:
             if rank.said.host != self._host:
                 heartbeat.ask(self.folder, rank.said.rank, number)
-            elif not rank.dead:
+            elif not rank.gone:
                 processes.send([rank.said.pid], number)
