@@ -59,26 +59,26 @@ def of_ended(watch: Watch, launcher: int, first: bool) -> Ending:
             return Ending(rank.said.code or 0, _words(rank))
     if not watch.ranks and first:
         return Ending(code, f"the launcher ended with exit code {code} before a rank had begun")
-    dead = max(watch.unexplained(), key=_tells, default=None)
+    dead = max([*watch.first, *watch.unexplained()], key=_tells, default=None)
     causes = [rank for rank in failed if _FOLLOWS not in rank.said.errors]
-    if dead is not None and (_tells(dead) > 1 or not causes):
+    if dead is not None and (_tells(dead) == 2 or not causes):
         if dead.signal == signal.SIGALRM:  # --timeout, before MPI has started on all ranks
             return Ending(128 + signal.SIGALRM, dead.fate)
         if dead.death is None:
-            return _of_killed(watch, code)
+            return _of_killed(dead, code)
         return Ending(128 + dead.signal if dead.signal else dead.exit_code or code, dead.fate, True, True)
     if causes:
         return Ending(causes[0].said.code or 0, _words(causes[0]), again=True)
     return Ending(code, f"the launcher ended with exit code {code}", again=True, gone=True)
 
 
-def _of_killed(watch: Watch, code: int) -> Ending:
-    """Return the ending of an attempt of which the launcher alone knows more: the guards were killed, too."""
-    rank = (watch.killed or watch.unexplained())[0]
+def _of_killed(rank: Rank, code: int) -> Ending:
+    """Return the ending of an attempt in which a rank and its guard were killed, by hand or by the launcher."""
     if code in _KILLED:
-        return Ending(128 + signal.SIGKILL, f"{rank} was ended by SIGKILL, last seen {rank.phase}", True, True)
-    cause = f"MPI was aborted with exit code {code}, or its launcher failed; {rank} was last seen {rank.phase}"
-    return Ending(code, cause, again=True, gone=True)
+        code, what = 128 + signal.SIGKILL, f"{rank} was ended by SIGKILL, last seen"
+    else:
+        what = f"MPI was aborted with exit code {code}, or its launcher failed; {rank} was last seen"
+    return Ending(code, f"{what} {rank.phase}", again=True, gone=True)
 
 
 def _is_final(said: Heartbeat) -> bool:
@@ -94,7 +94,7 @@ def _words(rank: Rank) -> str:
 
 
 def _tells(rank: Rank) -> int:
-    """Return how much the end of a rank tells: a launcher kills the others once one has died."""
-    if rank.death is None or rank.death.status == 0:
+    """Return how much the end of a rank tells: launchers send SIGTERM and SIGKILL once one rank has died."""
+    if rank.death is None or rank.death.status == 0 or rank.signal == signal.SIGTERM:
         return 0
-    return 1 if rank.signal == signal.SIGTERM else 2 if rank.signal == signal.SIGKILL else 3
+    return 1 if rank.signal == signal.SIGKILL else 2

@@ -66,7 +66,7 @@ class Watch:
     def __init__(self, folder: str, size: int, limit: float) -> None:
         self.folder, self.size, self.limit = folder, size, limit
         self.ranks: dict[int, Rank] = {}
-        self.killed: list[Rank] = []  # those seen first without their guards
+        self.first: list[Rank] = []  # the ranks that were the first to be gone without saying why
         self._began = time.monotonic()
         self._host = heartbeat.host()
 
@@ -107,10 +107,9 @@ class Watch:
         for number in deaths.keys() & self.ranks.keys():
             self.ranks[number].death = deaths[number]
             self.ranks[number].gone = True
-        new = [rank for rank in gone if not rank.gone]
-        for rank in new:
+        for rank in gone:
             rank.gone = True
-        self.killed = self.killed or [rank for rank in new if rank.said.code is None]
+        self.first = self.first or self.unexplained()
 
     def unexplained(self) -> list[Rank]:
         """Return the ranks that are gone without saying why."""
