@@ -73,7 +73,7 @@ def of_ended(watch: Watch, launcher: int, first: bool) -> Ending:
 
 
 def _of_killed(rank: Rank, code: int) -> Ending:
-    """Return the ending of an attempt in which a rank and its guard were killed, by hand or by the launcher."""
+    """Return the ending of an attempt in which a user, or the launcher, killed a rank and its guard."""
     if code in _KILLED:
         code, what = 128 + signal.SIGKILL, f"{rank} was ended by SIGKILL, last seen"
     else:

@@ -12,7 +12,7 @@ import time
 from gaslab.cli.supervise.attempt import Attempt, Job
 from gaslab.cli.supervise.signals import Signals
 from gaslab.errors import UsageError
-from gaslab.system import processes
+from gaslab.system import processes, topologies
 
 QUICK_SECONDS = 10.0  # a restart that ends within this time has not helped
 LONGEST_SECONDS = 30.0  # between restarts
@@ -31,6 +31,7 @@ class Supervisor:
         """Return the exit code of the last attempt."""
         with Signals() as signals, processes.orphans_adopted(), contextlib.ExitStack() as ends:
             folder = _take(self._checkpoints, ends)
+            ends.callback(topologies.remove, since=time.time())
             return self._run(folder, signals)
 
     def _run(self, folder: str, signals: Signals) -> int:
