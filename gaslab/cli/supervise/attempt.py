@@ -54,7 +54,7 @@ class Attempt:
             ends.callback(self.watch.close)
             process = self._start(ends)
             ends.callback(processes.kill_descendants, others)
-            ends.callback(self._end, process)
+            ends.callback(self._end, process, others)
             self._wait_for(process)
         self.watch.read()
         self._clean(before)
@@ -121,10 +121,11 @@ class Attempt:
             if launcher is not None:
                 os.close(launcher)
 
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
+    def _end(self, process: subprocess.Popen[bytes], others: set[int]) -> None:
         """End the ranks on this machine, which a launcher answers by ending those elsewhere, and itself."""
         if process.poll() is None:
             processes.send([rank.said.pid for rank in self.watch.here], signal.SIGKILL)
+            processes.kill_descendants({*others, process.pid})  # of dead ranks, and have the launcher's pipes
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(CLEAN_SECONDS)
         if process.poll() is None:  # it does not end others by itself: srun without --kill-on-bad-exit

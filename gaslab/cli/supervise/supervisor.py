@@ -45,7 +45,7 @@ class Supervisor:
                 _say(f"{ended.cause}; exit code {ended.code}")
                 return ended.code
             if not ended.again:
-                if restarts and ended.code:
+                if ended.code:
                     _say(f"{ended.cause}; this is not restarted")
                 return ended.code
             cause = cause or ended.cause
