@@ -19,6 +19,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gaslab.parallel import launch
@@ -42,8 +43,8 @@ class Heartbeat(NamedTuple):
     moves: bool = False  # whether the phase is one of many short ones: a long one is a hang
     progress: int = 0  # how many phases have begun
     code: int | None = None  # the exit code, once the command line has ended
-    errors: tuple[str, ...] = ()  # the classes of the error that ended it, the nearest first
-    unfinished: tuple[str, ...] = ()  # files and folders to remove if the rank is killed
+    errors: Sequence[str] = ()  # the classes of the error that ended it, the nearest first
+    unfinished: Sequence[str] = ()  # files and folders to remove if the rank is killed
 
 
 class Death(NamedTuple):

@@ -93,8 +93,9 @@ def test_a_stopped_rank_is_lost(supervised: Supervised, whom: str) -> None:
 
 
 def test_a_rank_that_hangs_is_lost_and_one_that_loads_is_not(supervised: Supervised) -> None:
-    hang = "heartbeat.note('loading', moves=False); time.sleep(2.5); heartbeat.note('superstep 5'); time.sleep(60)"
-    done = supervised.run(JOB, 8, f"{hang}", options=["--heartbeat", "1.5", "-n", "1"], rank=0)
+    load = "heartbeat.note('loading', moves=False); time.sleep(2)"
+    hang = "heartbeat.note('superstep 5'); time.sleep(60)"
+    done = supervised.run(JOB, 8, f"{load}; {hang}", options=["--heartbeat", "1.5", "-n", "1"], rank=0)
     assert (done.code, done.out) == (0, "answer 1 5\n")
     assert done.said == [
         "rank 0 (PID on HOST) has been in superstep 5 for 1.5 s (--heartbeat); "

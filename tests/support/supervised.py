@@ -26,9 +26,9 @@ class Done:
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
-        lines = [line.rpartition("gaslab supervise: ")[2] for line in err.splitlines() if "supervise: " in line]
+        lines = [line.partition("gaslab supervise: ")[2] for line in err.splitlines()]
         host = re.escape(socket.gethostname())
-        self.said = [re.sub(rf"\(pid \d+ on {host}\)", "(PID on HOST)", line) for line in lines]
+        self.said = [re.sub(rf"\(pid \d+ on {host}\)", "(PID on HOST)", line) for line in lines if line]
 
 
 class Supervised:
