@@ -84,7 +84,7 @@ def test_an_mpi_abort_is_restarted(supervised: Supervised) -> None:
 @pytest.mark.parametrize("whom", ["pid", "guard"])
 def test_a_stopped_rank_is_lost(supervised: Supervised, whom: str) -> None:
     stop = f"time.sleep(1.2); os.kill(os.get{'p' * (whom == 'guard')}pid(), signal.SIGSTOP); time.sleep(60)"
-    done = supervised.run(JOB, 8, stop, options=["--heartbeat", "2"])
+    done = supervised.run(JOB, 8, stop, options=["--heartbeat", "4"])
     assert (done.code, done.out) == (0, "answer 2 5\n")
     assert re.fullmatch(
         r"rank 1 \(PID on HOST\) has given no sign of life for \d s, last in superstep 5; restarting .*",
@@ -93,12 +93,12 @@ def test_a_stopped_rank_is_lost(supervised: Supervised, whom: str) -> None:
 
 
 def test_a_rank_that_hangs_is_lost_and_one_that_loads_is_not(supervised: Supervised) -> None:
-    load = "heartbeat.note('loading', moves=False); time.sleep(2)"
+    load = "heartbeat.note('loading', moves=False); time.sleep(4)"
     hang = "heartbeat.note('superstep 5'); time.sleep(60)"
-    done = supervised.run(JOB, 8, f"{load}; {hang}", options=["--heartbeat", "1.5", "-n", "1"], rank=0)
+    done = supervised.run(JOB, 8, f"{load}; {hang}", options=["--heartbeat", "3", "-n", "1"], rank=0)
     assert (done.code, done.out) == (0, "answer 1 5\n")
     assert done.said == [
-        "rank 0 (PID on HOST) has been in superstep 5 for 1.5 s (--heartbeat); "
+        "rank 0 (PID on HOST) has been in superstep 5 for 3 s (--heartbeat); "
         f"restarting 1 rank from {supervised.folder / 'superstep-00000004'} (restart 1 of 5)"
     ]
 

@@ -40,7 +40,7 @@ __all__ = ["gaslab"]  # a fixture
             "`gaslab supervise -n 4 --checkpoint DIR -- pagerank GRAPH`",
         ),
         ("-n 2 --checkpoint DIR a.py", "there is no argument 'a.py'; HELP"),
-        ("-n 2 --checkpoint DIR --heartbeat 0 -- a.py", "argument --heartbeat: 0 is less than 0.1; HELP"),
+        ("-n 2 --checkpoint DIR --heartbeat 0 -- a.py", "argument --heartbeat: 0 is less than 2.0; HELP"),
         (
             "-n 2 --checkpoint DIR -- info GRAPH",
             "info writes no checkpoints to restart from; run it without supervise",
@@ -158,6 +158,7 @@ ENDINGS: dict[str, tuple[int, list[tuple[int | None, str, int | None]], int, str
     "MPI": (1, [(1, "Exception", EXIT), (None, "", None)], 1, "rank 0 ended with exit code 1 by Exception"),
     "with its guard": (137, [(None, "", None)], 137, "rank 0 was ended by SIGKILL, last seen in super"),
     "abort": (13, [(None, "", None)], 13, "MPI was aborted with exit code 13, or its launcher failed"),
+    "kill -9 mpiexec": (-9, [(None, "", None)], 137, "the launcher was ended by SIGKILL; rank 0 was last"),
     "the launcher": (-9, [(0, "", 0)], 137, "the launcher ended with exit code 137"),
     "alarm": (14, [(None, "", 14)], 142, None),
 }  # fmt: skip

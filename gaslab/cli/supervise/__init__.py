@@ -52,7 +52,7 @@ def parser(name: str) -> Parser:
     option.text(made, "--keep", "K", "how many checkpoints to keep, as for the command")
     option.whole(made, "--max-restarts", "M", "give up after M restarts (default 5)", least=0, default=5)
     option.number(
-        made, "--heartbeat", "SECONDS", least=0.1, default=60.0,
+        made, "--heartbeat", "SECONDS", least=2.0, default=60.0,
         help="restart if a rank gives no sign of life, or stays in one superstep, for SECONDS (default 60)",
     )  # fmt: skip
     option.number(

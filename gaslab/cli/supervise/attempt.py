@@ -26,7 +26,6 @@ READ_SECONDS = 0.5  # between looks at what the ranks have said
 FAILED_SECONDS = 1.0  # for the launcher to end the others after a rank has died
 SAID_SECONDS = 5.0  # after a rank has failed and said so
 CLEAN_SECONDS = 2.0  # for the launcher to remove what it has made, once its ranks are killed
-DRAIN_SECONDS = 5.0  # for what the ranks have written
 
 
 class Job(NamedTuple):
@@ -86,8 +85,13 @@ class Attempt:
         if read is not None:
             copier = threading.Thread(target=_copy, args=(read,), daemon=True)
             copier.start()
-            ends.callback(copier.join, DRAIN_SECONDS)
+            ends.callback(self._drain, copier)
         return process
+
+    def _drain(self, copier: threading.Thread) -> None:
+        """Wait until all output is written, however slowly it is read; not after a second signal to end."""
+        while copier.is_alive() and self._signals.stops < 2:
+            copier.join(LOOK_SECONDS)
 
     def _wait_for(self, process: subprocess.Popen[bytes]) -> None:
         """Return once the launcher has ended, or is to be ended."""

@@ -65,18 +65,21 @@ def of_ended(watch: Watch, launcher: int, first: bool) -> Ending:
         if dead.signal == signal.SIGALRM:  # --timeout, before MPI has started on all ranks
             return Ending(128 + signal.SIGALRM, dead.fate)
         if dead.death is None:
-            return _of_killed(dead, code)
+            return _of_killed(dead, launcher)
         return Ending(128 + dead.signal if dead.signal else dead.exit_code or code, dead.fate, True, True)
     if causes:
         return Ending(causes[0].said.code or 0, _words(causes[0]), again=True)
     return Ending(code, f"the launcher ended with exit code {code}", again=True, gone=True)
 
 
-def _of_killed(rank: Rank, code: int) -> Ending:
+def _of_killed(rank: Rank, launcher: int) -> Ending:
     """Return the ending of an attempt in which a user, or the launcher, killed a rank and its guard."""
-    if code in _KILLED:
+    if launcher < 0:
+        code, what = 128 - launcher, f"the launcher was ended by {name_of(-launcher)}; {rank} was last seen"
+    elif launcher in _KILLED:
         code, what = 128 + signal.SIGKILL, f"{rank} was ended by SIGKILL, last seen"
     else:
+        code = launcher
         what = f"MPI was aborted with exit code {code}, or its launcher failed; {rank} was last seen"
     return Ending(code, f"{what} {rank.phase}", again=True, gone=True)
 

@@ -10,6 +10,8 @@ from gaslab.parallel import heartbeat
 from gaslab.parallel.heartbeat import Death, Heartbeat
 from gaslab.system import processes
 
+SILENT_SECONDS = 2.0  # without a report, which is due every second
+
 
 class Rank:
     """A rank that has begun."""
@@ -129,8 +131,9 @@ class Watch:
         silent = max(alive, key=lambda rank: now - rank.beat_at, default=None)
         moving = [rank for rank in alive if rank.said.moves and rank.said.code is None]
         stuck = [rank for rank in moving if now - rank.moved_at > self.limit]
-        # The others wait for a rank that is stopped, and are stuck no later than it is silent.
-        if silent is not None and now - silent.beat_at > self.limit / (2 if stuck else 1):
+        # The others wait for a rank that is stopped, and may seem stuck before it seems silent.
+        patience = max(self.limit / 2, SILENT_SECONDS) if stuck else self.limit
+        if silent is not None and now - silent.beat_at > patience:
             return f"{silent} has given no sign of life for {now - silent.beat_at:.0f} s, last {silent.phase}"
         if not stuck:
             return None
