@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from gaslab.cli import streams
 from gaslab.cli.codes import DONE, FAILED, INTERRUPTED, USAGE
 from gaslab.errors import GaslabError
-from gaslab.parallel import failure, launch
+from gaslab.parallel import failure, heartbeat, launch
 from gaslab.programs import _names
 from gaslab.version import __version__
 
@@ -29,6 +29,7 @@ COMMANDS = {
     "convert": ("gaslab.cli.edgelists", "rewrite an edge list: TSV, CSV, .gz, numbered ids"),
     "compile": ("gaslab.cli.custom", "compile a vertex program ahead of its first run"),
     "explain": ("gaslab.cli.custom", "show what a program stores, what it sends, and its generated C"),
+    "supervise": ("gaslab.cli.supervise", "run a job on ranks, and restart it from its last checkpoint"),
     "doctor": ("gaslab.cli.doctor", "check MPI, compiler, threads and caches"),
 }
 
@@ -37,6 +38,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 failed, 2 usage, 3 not converged, 124, 130."""
     began = time.perf_counter()
     words = list(sys.argv[1:] if argv is None else argv)
+    heartbeat.begin()
+    code = _main(words, began)
+    heartbeat.ended(code)
+    return code
+
+
+def _main(words: list[str], began: float) -> int:
     is_script = bool(words) and (words[0] in ("-m", "-c") or words[0].endswith(".py"))
     if not is_script:  # which has its streams as Python makes them
         streams.reopen()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from gaslab.cli import streams
 from gaslab.cli.codes import DONE, FAILED, INTERRUPTED, TIMEOUT, USAGE
 from gaslab.errors import ExecutionError, GaslabError, LaunchError, TimeoutExpired, UsageError
-from gaslab.parallel import failure, launch
+from gaslab.parallel import failure, heartbeat, launch
 from gaslab.parallel.collective import agree
 from gaslab.parallel.mpilib import running_mpi
 from gaslab.system import leftovers
@@ -47,13 +47,16 @@ def guarded(module: ModuleType, name: str, words: Sequence[str], began: float) -
     except SystemExit as stop:  # argparse, after it has said why
         code = stop.code if isinstance(stop.code, int) else USAGE
     except KeyboardInterrupt as stopped:
+        heartbeat.ended(INTERRUPTED, stopped)
         return _end(INTERRUPTED, f"gaslab: {stopped}" if str(stopped) else "interrupted")
     except (GaslabError, OSError) as error:
+        heartbeat.ended(_code(error), error)
         failure.await_cause(error)
         # Where the user's program failed while it ran, its traceback is shown.
         message = traceback.format_exc() if isinstance(error, ExecutionError) else _message(error)
         return _end(_code(error), message, alike=isinstance(error, LaunchError))
-    except Exception:  # whatever a program or a bug of ours raises: one rank prints it, and all end
+    except Exception as error:  # whatever a program or a bug of ours raises: one rank prints it, and all end
+        heartbeat.ended(FAILED, error)
         return _end(FAILED, traceback.format_exc())
     return _end(code, "", alike=True) if code != DONE else code
 
@@ -143,6 +146,7 @@ def alarm(arguments: Any) -> Iterator[None]:
         if not failure.alone() and running_mpi() is None:
             said += ", and MPI has not started on all ranks; its launcher may report signal 14 instead"
         print(f"gaslab: {f'rank {rank}: ' if rank else ''}{said}", file=sys.stderr, flush=True)
+        heartbeat.ended(TIMEOUT)
         failure.end_all(TIMEOUT)
         leftovers.clear()
         os._exit(TIMEOUT)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from gaslab.cli.codes import DONE, USAGE
 from gaslab.errors import LaunchError
-from gaslab.parallel import failure, launch, polling
+from gaslab.parallel import failure, heartbeat, launch, polling
 from gaslab.parallel.comm import world
 
 OPTIONS = {"-m": "a module", "-c": "code"}  # in place of a file
@@ -37,6 +37,7 @@ def execute(words: Sequence[str]) -> int:
             print(stop.code, file=sys.stderr)
         code = failure.exit_code(stop)
     except BaseException as error:
+        heartbeat.ended(failure.exit_code(error), error)
         trace = error.__traceback__
         while trace is not None and _is_ours(trace.tb_frame.f_code.co_filename):
             trace = trace.tb_next

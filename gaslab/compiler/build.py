@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from gaslab.compiler import toolchain
 from gaslab.compiler.cache import Cache, Untrusted, private_folder, whole, write_for_others
 from gaslab.errors import CompileError, PerformanceWarning, warn_user
+from gaslab.system import leftovers
 
 if TYPE_CHECKING:
     from gaslab.parallel.comm import Comm
@@ -197,6 +198,7 @@ def open_bytes(content: bytes, cached: bool) -> Library:
 
 def _open_in_folder(folder: str, content: bytes, cached: bool) -> Library:
     handle, path = tempfile.mkstemp(prefix="gaslab-", suffix=".so", dir=folder)
+    leftovers.tell(path)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

@@ -20,6 +20,7 @@ import tempfile
 from pathlib import Path
 
 from gaslab.errors import CompileError, UsageError
+from gaslab.system import leftovers
 from gaslab.system.atomic_writes import AtomicFile
 from gaslab.system.outputs import Output
 
@@ -68,6 +69,7 @@ class Cache:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             handle = os.open(beside, flags, 0o600, dir_fd=folder)
+            leftovers.tell(str(self.path / beside))
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(content + hashlib.sha256(content).digest())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from gaslab.arguments import shown
 from gaslab.errors import UsageError, nearest, users_frames
-from gaslab.parallel import children
+from gaslab.parallel import children, heartbeat
 from gaslab.parallel.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def collective(
             arguments = _bound(signature, called, options, own, args, kwargs)
             depth, comm = getattr(_inside, "depth", 0), None
             if not depth:
+                heartbeat.note(f"running {called}()", moves=False)
                 if children.note_process():
                     from gaslab._kernels.forks import handle
 
@@ -88,7 +89,8 @@ def collective(
                     error.__traceback__ = users_frames(error.__traceback__)
                 raise
             finally:
-                _inside.depth = depth
+                _inside.depth = depth  # what follows the last superstep may be long
+                heartbeat.note(f"finishing {called}()" if depth else "between calls of gaslab", moves=False)
 
         return call
 

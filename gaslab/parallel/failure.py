@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from gaslab.errors import AbandonedError, GaslabError, users_frames
-from gaslab.parallel import launch
+from gaslab.parallel import heartbeat, launch
 from gaslab.parallel.mpilib import load_mpi, running_mpi
 from gaslab.system import leftovers
 
@@ -188,6 +188,7 @@ def end_all(code: int) -> None:
 
 def abort(mpi: Any, code: int) -> NoReturn:
     """End every rank, after all output has reached the launcher; *mpi* is mpi4py.MPI."""
+    heartbeat.ended(code)
     leftovers.clear()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # None where the descriptor was closed when Python started

@@ -28,6 +28,9 @@ _LAUNCHERS: tuple[tuple[str, str, str, str, str], ...] = (
 )  # fmt: skip
 
 
+started_by: int | None = None  # the launcher's process, where it is not the parent of this one
+
+
 class Launcher(NamedTuple):
     """What started this process; `name` is ``"none"`` and `size` 1 for a plain ``python``.
 
@@ -85,7 +88,7 @@ def usable_cores() -> int:
     cores = len(os.sched_getaffinity(0))
     if launcher().parallel:
         with contextlib.suppress(OSError):  # someone else's process: our own affinity counts
-            cores = max(cores, len(os.sched_getaffinity(os.getppid())))
+            cores = max(cores, len(os.sched_getaffinity(started_by or os.getppid())))
     return max(1, min(cores, _quota(cores)))
 
 

@@ -46,6 +46,7 @@ class AtomicFile:
             else:
                 self._beside = self._output.beside()
                 self._file = os.fdopen(create_new(self._beside), "wb")
+                leftovers.tell(str(self._beside))
                 _like(self._beside, self._output.real)
         except OSError as error:
             self._failed = error
@@ -107,6 +108,7 @@ class AtomicFolder:
         self._ends.enter_context(leftovers.undone(self._drop))
         try:
             os.mkdir(self.beside)
+            leftovers.tell(str(self.beside))
         except OSError as error:
             raise GaslabError(f"cannot write {self._output.path}: {error.strerror}") from None
         return self

@@ -1,7 +1,8 @@
 """Cleaning up where this process ends at once: unfinished files, a running compiler.
 
 A normal end and an exception clean up by themselves (`undone`). A timeout and an abort end the process from
-another thread, with no exception anywhere; they call `clear` before.
+another thread, with no exception anywhere; they call `clear` before. A killed process cleans up
+nothing: its supervisor, if it has one, removes the paths that were given to `tell`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ HOLD_SECONDS = 5.0  # for a process that is about to end to be gone
 
 _actions: dict[int, Callable[[], None]] = {}
 _cleared_by: int | None = None  # a thread
+
+
+def _tell_nobody(path: str) -> None:
+    pass
+
+
+tell: Callable[[str], None] = _tell_nobody  # of a file or folder just made that a kill would leave behind
 
 
 @contextlib.contextmanager

@@ -42,7 +42,7 @@ def dead(folder: str = FOLDER) -> list[Segment]:
     GaslabError
         Processes that share the memory may be out of sight.
     """
-    found = _own(folder)  # before the look at processes: a later one can only join a segment of a live one
+    found = own(folder)  # before the look at processes: a later one can only join a segment of a live one
     if found and not _sees_all():
         raise GaslabError(
             f"this container shares {folder} with its machine and does not see the processes there: "
@@ -65,7 +65,8 @@ def remove(segments: list[Segment], folder: str = FOLDER) -> list[Segment]:
     return gone
 
 
-def _own(folder: str) -> list[Segment]:
+def own(folder: str = FOLDER) -> list[Segment]:
+    """Return this user's segments of MPICH and Open MPI, in use or not (not collective)."""
     found = []
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

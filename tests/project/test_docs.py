@@ -216,7 +216,9 @@ def commands() -> list[tuple[str, str]]:
         for line in re.findall(r"^    .*|`[^`\n]+`", page.read_text(), re.MULTILINE):
             words = line.strip("` ").split("#")[0]
             if re.match(r"(mpiexec -n \d+ |srun |mpirun .*)?gaslab [a-z]", words):
-                found.append((page_id(page), words[words.index("gaslab") :]))
+                first, _, job = words[words.index("gaslab") :].partition(" -- ")
+                jobs = [f"gaslab {job}"] if job and ".py" not in job else []  # of gaslab supervise
+                found += [(page_id(page), command) for command in (first, *jobs)]
     return sorted(set(found))
 
 
