@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import sys
 import time
+from pathlib import Path
 
+from gaslab.checkpoint.folder import complete
 from gaslab.cli.supervise.attempt import Attempt, Job
 from gaslab.cli.supervise.signals import Signals
 from gaslab.errors import UsageError
@@ -16,7 +17,6 @@ from gaslab.system import processes, topologies
 
 QUICK_SECONDS = 10.0  # a restart that ends within this time has not helped
 LONGEST_SECONDS = 30.0  # between restarts
-_CHECKPOINT = re.compile(r"superstep-\d+")
 _FOLDER = ".supervise-"
 
 
@@ -71,9 +71,8 @@ class Supervisor:
 
     def _newest(self) -> str | None:
         """Return the path of the newest checkpoint, None without one."""
-        names = filter(_CHECKPOINT.fullmatch, os.listdir(self._checkpoints))
-        newest = max(names, key=lambda name: int(name.partition("-")[2]), default=None)
-        return None if newest is None else os.path.join(self._checkpoints, newest)
+        there = complete(Path(self._checkpoints))
+        return str(there[0]) if there else None
 
 
 def _take(checkpoints: str, ends: contextlib.ExitStack) -> str:

@@ -33,6 +33,7 @@ from gaslab.engine.observe.recorded import Recorded
 from gaslab.engine.state_arrays import restore, snapshot_of
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync.step import Synchronous
+from gaslab.parallel import heartbeat
 from gaslab.parallel.backoff import Backoff
 from gaslab.replication.transfer import to_mirrors
 
@@ -151,6 +152,7 @@ class AsynchronousDriver:
             table = self.transport.table() if self.transport.table_begun else None
             if table is not None:
                 counts, aggregates = Counts.of_table(table)
+                heartbeat.note(f"the updates after {self.updates}")
                 try:
                     self._take_in(counts, aggregates)
                 except Exception:  # a fault or done()'s own, on all ranks at this count

@@ -30,6 +30,7 @@ from gaslab.engine.observe.recorded import Recorded
 from gaslab.engine.stale.step import Stale
 from gaslab.engine.state_arrays import restore, snapshot_of
 from gaslab.engine.stopping import ask
+from gaslab.parallel import heartbeat
 
 _ROW = (
     "code", "gid", "site", "superstep", "active", "late", "oldest", "age", "reads", "waited", "wanted",
@@ -104,6 +105,7 @@ class StaleDriver:
             if limit is not None and self.state.superstep >= limit:
                 break
             superstep = self.state.superstep
+            heartbeat.note(f"superstep {superstep}")
             self._observe.begin(superstep)
             self._observe.end(superstep, engine.step().total)
             self._show_rows()

@@ -16,6 +16,7 @@ from gaslab.engine.options import Options
 from gaslab.engine.state_arrays import restore, snapshot_of
 from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync.step import Synchronous
+from gaslab.parallel import heartbeat
 
 
 class SyncDriver:
@@ -55,6 +56,7 @@ class SyncDriver:
             self._begun = True
             self.converged = self._over = self._bound.repeats == 0
         while not self._over:
+            heartbeat.note(f"superstep {self.state.superstep}")
             self._advance()
             if not self._over:
                 for action in self.between:
