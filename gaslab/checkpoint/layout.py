@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gaslab.checkpoint.manifest import LENGTHS, NAME, VALUES, Manifest
 from gaslab.checkpoint.pieces import Described, stored_dtype
 from gaslab.checkpoint.snapshot import Snapshot
@@ -17,6 +15,7 @@ from gaslab.ragged import RaggedColumn
 # Returns, of a phase, a snapshot whose vertices and edges have no rows; raises IndexError for no phase.
 Layout = Callable[[int], Snapshot]
 Kind = tuple[str, tuple[int, ...]]  # the stored dtype, and the shape of a row
+OTHERS = ("whole", "own")  # arrays without rows of vertices and edges
 ROW = ("seconds", "bytes_sent")  # numbers in each row of a history
 
 
@@ -27,13 +26,13 @@ def check_layout(path: Path, manifest: Manifest, layout: Layout) -> Snapshot:
         _check_numbers(manifest, expected)
         rows = dict(_kinds("vertices", expected.vertices)) | dict(_kinds("edges", expected.edges))
         for entry in manifest.pieces:
-            found = {name: _kind(x) for name, x in entry.arrays.items() if name.split("/")[0] not in _WHOLE}
+            found = {name: _kind(x) for name, x in entry.arrays.items() if name.split("/")[0] not in OTHERS}
             _compare(found, rows)
         arrays = manifest.pieces[0].arrays
         whole = {name: x for name, x in arrays.items() if name.startswith("whole/")}
         _compare({name: _kind(x) for name, x in whole.items()}, dict(_kinds("whole", expected.whole)))
         for word, values in expected.whole.items():
-            count = len(values) or len(manifest.history)  # that of rows is empty when a run begins
+            count = len(values) if values.ndim == 1 else len(manifest.history)
             if whole[f"whole/{word}"].shape[0] != count:
                 raise ValueError(f"{word!r} has not one row for each superstep")
     except (LookupError, TypeError, ValueError) as error:
@@ -45,13 +44,12 @@ def check_own(path: Path, found: Snapshot, expected: Snapshot) -> None:
     """Raise InputError where the arrays of this rank alone are not those of its cut."""
     if found.own is None:
         return
-    mine, wanted = [{name: (stored_dtype(x.dtype), x.shape) for name, x in (one or {}).items()}
-                    for one in (found.own, expected.own)]  # fmt: skip
+    mine, wanted = (
+        {name: (stored_dtype(x.dtype), x.shape) for name, x in (one or {}).items()}
+        for one in (found.own, expected.own)
+    )
     if mine != wanted:
         raise InputError(f"{path}: its arrays of one rank are not those of this cut")
-
-
-_WHOLE = ("whole", "own")
 
 
 def _compare(found: dict[str, Kind], wanted: dict[str, Kind]) -> None:

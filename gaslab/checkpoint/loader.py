@@ -63,7 +63,8 @@ def load(
 ) -> Loaded | None:
     """Read the newest checkpoint that is not damaged; None where there is none to resume (collective).
 
-    *layout* returns what a snapshot of this run has. Raises UsageError where it is of another run, and InputError where all are damaged.
+    *layout* returns what a snapshot of this run has. Raises UsageError where it is of another run, and
+    InputError where all are damaged.
     """
     problems: list[str] = []
     for path in newest(comm, settings):

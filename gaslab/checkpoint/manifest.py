@@ -110,7 +110,15 @@ def _manifest(known: Mapping[str, Any]) -> Manifest:
 
 def _check_members(made: Manifest) -> None:
     """Raise ValueError or TypeError where a member is not of its type."""
-    kinds = {"of": dict, "cut": str, "ranks": int, "numbers": dict, "spent": dict, "notes": dict, "history": list}
+    kinds = {
+        "of": dict,
+        "cut": str,
+        "ranks": int,
+        "numbers": dict,
+        "spent": dict,
+        "notes": dict,
+        "history": list,
+    }
     for name, kind in kinds.items():
         if type(getattr(made, name)) is not kind:
             raise TypeError(f"{name} has another type")

@@ -20,7 +20,7 @@ DTYPES = ("O", "<U8", "<f4", "<f8", ">f8", "<i8", "|u1", "|V0", "|V8", "M8[s]", 
 
 
 def damage(folder: Path, what: str, number: int, at: int) -> None:
-    """Damage the checkpoint of a folder that is number *at*, from the newest, in a way drawn from *number*."""
+    """Damage the checkpoint number *at* of a folder, from the newest, in a way drawn from *number*."""
     there = complete(folder)
     if there and there[at % len(there)].is_dir():
         WAYS[what](there[at % len(there)], randoms.Random(number))
@@ -146,7 +146,9 @@ def half_written(path: Path, random: randoms.Random) -> None:
 
 def more(path: Path, random: randoms.Random) -> None:
     """Names that mean nothing, beside the checkpoint and in it; the checkpoint is whole."""
-    name = random.choice(("superstep-", "superstep-99999999", "updates-000000000001", "superstep-" + "9" * 200))
+    name = random.choice(
+        ("superstep-", "superstep-99999999", "updates-000000000001", "superstep-" + "9" * 200)
+    )
     (path.parent / name).mkdir(exist_ok=True)
     (path / "rank-00009.bin").write_bytes(b"")
 
@@ -161,7 +163,9 @@ def _forge(path: Path, change: Callable[[Known], Any], version: Any = VERSION) -
     except (OSError, ValueError):
         return
     if isinstance(known, dict):
-        known = {name: x for name, x in known.items() if name not in ("format", "version", "gaslab", "sha256")}
+        known = {
+            name: x for name, x in known.items() if name not in ("format", "version", "gaslab", "sha256")
+        }
         try:
             change(known)
         except (LookupError, TypeError, AttributeError, ValueError):
@@ -214,7 +218,19 @@ def shape(path: Path, random: randoms.Random) -> None:
     def change(known: Known) -> None:
         one = _array(known, random)
         one["shape"] = random.choice(
-            ([], [-1], [1 << 40], [1 << 62], [1 << 61, 8], [0, 1 << 61], [0], [*one["shape"], 1], [1.0], "8", None)
+            (
+                [],
+                [-1],
+                [1 << 40],
+                [1 << 62],
+                [1 << 61, 8],
+                [0, 1 << 61],
+                [0],
+                [*one["shape"], 1],
+                [1.0],
+                "8",
+                None,
+            )
         )
 
     _forge(path, change)
@@ -235,7 +251,15 @@ def ranges(path: Path, random: randoms.Random) -> None:
         kind = random.choice(("vertices", "edges"))
         low, high = one[kind]
         one[kind] = random.choice(
-            ([low - 1, high], [low, high + 1], [high, low - 1], [0, 1 << 61], [low], [low, high, high], [-5, -2])
+            (
+                [low - 1, high],
+                [low, high + 1],
+                [high, low - 1],
+                [0, 1 << 61],
+                [low],
+                [low, high, high],
+                [-5, -2],
+            )
         )
 
     _forge(path, change)
@@ -246,7 +270,9 @@ def names(path: Path, random: randoms.Random) -> None:
 
     def change(known: Known) -> None:
         old = random.choice(list(random.choice(known["pieces"])["arrays"]))
-        new = random.choice(("", "/", "vertices/", "vertices/../../x", "whole/x", "own/x", "lengths of x", old + "/"))
+        new = random.choice(
+            ("", "/", "vertices/", "vertices/../../x", "whole/x", "own/x", "lengths of x", old + "/")
+        )
         pieces = known["pieces"] if random.random() < 0.6 else [random.choice(known["pieces"])]
         for one in pieces:
             one["arrays"] = {(new if name == old else name): x for name, x in one["arrays"].items()}
@@ -306,7 +332,7 @@ FILES = (
     flip, cut, lengthen, hole, remove, replace, swap_ranks, mix, empty, no_folder, half_written, more,
 )  # fmt: skip
 MANIFESTS = (
-    version, wrong_type, missing_member, shape, dtype, offset, ranges, names, lost_array, number, phase, ranks,
-    history,
+    version, wrong_type, missing_member, shape, dtype, offset, ranges, names, lost_array, number, phase,
+    ranks, history,
 )  # fmt: skip
 WAYS = {way.__name__: way for way in (*FILES, *MANIFESTS)}

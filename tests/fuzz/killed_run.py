@@ -106,7 +106,9 @@ class Figures:
         for words, times in (("all ranks had ended", self.ended), ("it ran again", self.again)):
             if times:
                 median, longest = sorted(times)[len(times) // 2], max(times)
-                lines.append(f"\n  from the kill until {words}: median {median:.2f} s, longest {longest:.2f} s")
+                lines.append(
+                    f"\n  from the kill until {words}: median {median:.2f} s, longest {longest:.2f} s"
+                )
         return "".join(lines)
 
 

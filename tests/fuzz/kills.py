@@ -44,7 +44,9 @@ class Kills(Fuzzer):
             "rank": random.randrange(4),
             "when": random.choice(("at once", "writing", "writing", "written", "written")),
             "after": random.randrange(3),
-            "delay": random.choice((0.0, 0.0, round(random.random() * 0.05, 4), round(random.random() * 0.3, 3))),
+            "delay": random.choice(
+                (0.0, 0.0, round(random.random() * 0.05, 4), round(random.random() * 0.3, 3))
+            ),
         }
 
     def check(self, case: dict[str, Any]) -> str | None:
