@@ -55,7 +55,8 @@ class CheckpointFolder:
             raise UsageError(f"cannot write checkpoints to {folder}: {error.strerror}") from None
         for path in folder.iterdir():
             if UNFINISHED.fullmatch(path.name):  # by a job that was killed
-                shutil.rmtree(path, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    _remove(path)
 
     def _locked(self) -> int:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -96,8 +97,7 @@ class CheckpointFolder:
             os.fsync(file.fileno())
         _flush(beside)
         final = self.path / name
-        if final.exists():  # of the run before this one was resumed from an earlier checkpoint
-            shutil.rmtree(final)
+        _remove(final)  # of the run before this one was resumed from an earlier checkpoint
         os.rename(beside, final)
         _flush(self.path)
         there = complete(self.path)
@@ -106,7 +106,15 @@ class CheckpointFolder:
             old_name = self.path / f".{old.name}.{secrets.token_hex(4)}.incomplete"
             with contextlib.suppress(OSError):  # renamed first: what is left of it is no checkpoint
                 os.rename(old, old_name)
-            shutil.rmtree(old_name, ignore_errors=True)
+                _remove(old_name)
+
+
+def _remove(path: Path) -> None:
+    """Remove a checkpoint, or what has its name, if it is there; raises OSError."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _flush(folder: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gaslab.checkpoint.folder import complete
+from gaslab.checkpoint.layout import Layout, check_layout, check_own
 from gaslab.checkpoint.manifest import LENGTHS, VALUES, Manifest, check_same, piece_name, read_manifest
 from gaslab.checkpoint.pieces import Piece
 from gaslab.checkpoint.places import Order, Places
@@ -58,19 +59,21 @@ def newest(comm: Comm, settings: Recovery) -> list[Path]:
 
 
 def load(
-    comm: Comm, settings: Recovery, of: Mapping[str, list[str]], order: Order, cut: str
+    comm: Comm, settings: Recovery, of: Mapping[str, list[str]], order: Order, cut: str, layout: Layout
 ) -> Loaded | None:
     """Read the newest checkpoint that is not damaged; None where there is none to resume (collective).
 
-    Raises UsageError where it is of another run, and InputError where all are damaged.
+    *layout* returns what a snapshot of this run has. Raises UsageError where it is of another run, and
+    InputError where all are damaged.
     """
     problems: list[str] = []
     for path in newest(comm, settings):
         try:
             manifest = comm.on_root(lambda path=path: read_manifest(path))  # type: ignore[misc]
-            if manifest.notes.get("run") != settings.notes.get("run"):
+            runs = [notes.get("run") for notes in (manifest.notes, settings.notes)]
+            if None not in runs and runs[0] != runs[1]:
                 continue  # of another run of the same call
-            found = _read(comm, path, manifest, of, order, cut)
+            found = _read(comm, path, manifest, of, order, cut, layout)
         except InputError as error:
             problems.append(str(error))
             if comm.rank == 0:
@@ -86,25 +89,37 @@ def load(
 
 
 def notes_of(comm: Comm, settings: Recovery) -> dict[str, Any]:
-    """Return the notes of the newest checkpoint to resume that can be read, {} of none (collective)."""
+    """Return the notes of the newest checkpoint to resume that is not damaged, {} of none (collective)."""
 
-    def read() -> dict[str, Any]:
-        for path in candidates:
-            with contextlib.suppress(InputError):
-                return read_manifest(path).notes
-        return {}
+    def check(path: Path, manifest: Manifest) -> None:
+        for rank in range(comm.rank, manifest.ranks, comm.size):
+            piece = Piece(path / piece_name(rank), manifest.pieces[rank].arrays)
+            for name in piece.arrays:
+                piece.rows(name)
 
-    candidates = [] if settings.resume is None else newest(comm, settings)
-    return comm.on_root(read)
+    for path in [] if settings.resume is None else newest(comm, settings):
+        with contextlib.suppress(InputError):
+            manifest = comm.on_root(lambda path=path: read_manifest(path))  # type: ignore[misc]
+            comm.attempt(lambda path=path, manifest=manifest: check(path, manifest))  # type: ignore[misc]
+            return manifest.notes
+    return {}
 
 
 def _read(
-    comm: Comm, path: Path, manifest: Manifest, of: Mapping[str, list[str]], order: Order, cut: str
-) -> Snapshot:
+    comm: Comm, path: Path, manifest: Manifest, of: Mapping[str, list[str]], order: Order, cut: str,
+    layout: Layout,
+) -> Snapshot:  # fmt: skip
     """Read one checkpoint, the rows those of this rank's ranges (collective)."""
     comm.on_root(lambda: check_same(path, manifest, of))
     reader = _Reader(comm, path, manifest)
-    return comm.attempt(lambda: reader.read(order, cut))
+
+    def read() -> Snapshot:
+        expected = check_layout(path, manifest, layout)
+        found = reader.read(order, cut)
+        check_own(reader.mine.path, found, expected)
+        return found
+
+    return comm.attempt(read)
 
 
 class _Reader:
@@ -115,6 +130,11 @@ class _Reader:
         self._pieces = [
             Piece(folder / piece_name(rank), entry.arrays) for rank, entry in enumerate(manifest.pieces)
         ]
+
+    @property
+    def mine(self) -> Piece:
+        """The piece of the rank with this rank's number, the last one where there are fewer."""
+        return self._pieces[min(self._comm.rank, len(self._pieces) - 1)]
 
     def read(self, order: Order, cut: str) -> Snapshot:
         """Return the state, the rows of vertices and edges those of this rank's ranges (not collective)."""
@@ -136,7 +156,7 @@ class _Reader:
         same = manifest.ranks == self._comm.size and manifest.cut == cut
         found.own = None
         if same:
-            mine = self._pieces[self._comm.rank]
+            mine = self.mine
             found.own = {
                 name.removeprefix("own/"): mine.rows(name) for name in mine.arrays if name.startswith("own/")
             }
@@ -153,6 +173,8 @@ class _Reader:
                 continue
             lengths = piece.rows(name, 0, end)
             ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
+            if lengths.min(initial=0) < 0 or ends[-1] > piece.arrays[f"{VALUES}{kind}/{word}"].shape[0]:
+                raise InputError(f"{piece.path}: the lists of {word!r} have lengths that cannot be")
             parts.append(lengths[begin:])
             lists.append(piece.rows(f"{VALUES}{kind}/{word}", ends[begin], ends[end]))
         rows = np.concatenate(parts)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gaslab.checkpoint.pieces import BLOCK, Described, Piece
+from gaslab.checkpoint.pieces import ALIGNED, BLOCK, Described, Piece, check_regular
+from gaslab.checkpoint.settings import Spent
 from gaslab.errors import InputError, UsageError
 from gaslab.storage.sealed import sealed, unsealed
 
@@ -66,13 +68,14 @@ def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of a checkpoint, whose pieces have the right size; raises InputError."""
     path = folder / NAME
     try:
+        check_regular(path)
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     known = unsealed(path, content, FORMAT, VERSION, "start the run again without resume=")
     try:
         manifest = _manifest(known)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"{path}: is not a manifest of a checkpoint ({type(error).__name__}: {error})"
         ) from None
@@ -88,6 +91,7 @@ def _manifest(known: Mapping[str, Any]) -> Manifest:
         pieces.append(PieceEntry(one["vertices"], one["edges"], arrays))
     said: dict[str, Any] = {**{name: known[name] for name in Manifest.__dataclass_fields__}, "pieces": pieces}
     made = Manifest(**said)
+    _check_members(made)
     if not pieces or len(pieces) != made.ranks:
         raise ValueError("a checkpoint has a piece for each rank")
     for entry in pieces:
@@ -101,12 +105,44 @@ def _manifest(known: Mapping[str, Any]) -> Manifest:
     return made
 
 
+def _check_members(made: Manifest) -> None:
+    """Raise ValueError or TypeError where a member is not of its type."""
+    kinds = {
+        "of": dict,
+        "cut": str,
+        "ranks": int,
+        "numbers": dict,
+        "spent": dict,
+        "notes": dict,
+        "history": list,
+    }
+    for name, kind in kinds.items():
+        if type(getattr(made, name)) is not kind:
+            raise TypeError(f"{name} has another type")
+    for words in made.of.values():
+        if not isinstance(words, list) or [type(word) for word in words] != [str, str]:
+            raise TypeError("a run is described by two texts")
+    if not all(map(_is_size, made.numbers.values())):
+        raise ValueError("a counter is no number")
+    spent = Spent(**made.spent)
+    if not all(type(x) in (int, float) and 0 <= x < math.inf for x in asdict(spent).values()):
+        raise ValueError("the time spent is no number")
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 62
+
+
 def _check_arrays(entry: PieceEntry, first: PieceEntry) -> None:
     """Raise ValueError where a piece cannot hold its range of rows of the same arrays as the *first*."""
+    end = 0
     for described in entry.arrays.values():
-        whole = [described.at, described.bytes, *described.shape, *described.crc32]
-        if not described.shape or not all(type(n) is int and 0 <= n < 1 << 62 for n in whole):
+        whole = [described.at, *described.shape, described.bytes, *described.crc32]
+        if not described.shape or not all(map(_is_size, whole)):
             raise ValueError("an array has a size that is none")
+        if described.at != end + -end % ALIGNED:
+            raise ValueError("the arrays are not one behind the other")
+        end = described.at + described.bytes
         if len(described.crc32) != -(-described.bytes // BLOCK):
             raise ValueError("an array has a block without a checksum")
     for kind, (low, high) in (("vertices", entry.vertices), ("edges", entry.edges)):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import stat
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from gaslab.errors import InputError
 
 BLOCK = 1 << 22  # bytes with one checksum
 ALIGNED = 64
-KINDS = "biufV"  # of dtypes; records are bytes
+DTYPE = re.compile(r"[<|](?:[biuf][1248]|V\d{1,6})")  # of numbers; records are bytes
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,29 @@ class Described:
     @property
     def numpy(self) -> np.dtype:
         """The dtype; raises ValueError or TypeError where it is none of numbers."""
-        found = np.dtype(self.dtype)
-        if found.kind not in KINDS or found.hasobject:
-            raise ValueError(f"an array of {found} holds no numbers")
-        return found
+        if DTYPE.fullmatch(self.dtype) is None:
+            raise ValueError(f"an array of {self.dtype!r} holds no numbers")
+        return np.dtype(self.dtype)
 
     @property
     def bytes(self) -> int:
         return self.numpy.itemsize * math.prod(self.shape)
+
+
+def stored_dtype(dtype: np.dtype) -> str:
+    """Return what the manifest says of arrays of a dtype."""
+    return dtype.newbyteorder("<").str if dtype.fields is None else f"|V{dtype.itemsize}"
+
+
+def check_regular(path: Path) -> os.stat_result:
+    """Return the figures of a file; raises OSError or InputError where there is none that can be read.
+
+    To open a pipe or a device might never return.
+    """
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"{path}: is not a regular file")
+    return found
 
 
 def write_piece(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Described]:
@@ -52,7 +69,6 @@ def write_piece(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Descr
     with open(path, "xb", buffering=0) as file:
         for name, array in arrays.items():
             plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
-            dtype = plain.dtype.str if plain.dtype.fields is None else f"|V{plain.itemsize}"
             data = plain.reshape(-1).view(np.uint8).data if plain.size else memoryview(b"")
             pad = -at % ALIGNED
             _write(file, memoryview(bytes(pad)))
@@ -61,7 +77,7 @@ def write_piece(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Descr
             for block in blocks:
                 _write(file, block)
             crc32 = [zlib.crc32(block) for block in blocks]
-            found[name] = Described(dtype, list(plain.shape), at, crc32)
+            found[name] = Described(stored_dtype(plain.dtype), list(plain.shape), at, crc32)
             at += len(data)
         os.fsync(file.fileno())
     return found
@@ -81,7 +97,7 @@ class Piece:
     def check_size(self) -> None:
         """Raise InputError where the file is missing or has another size."""
         try:
-            size = self.path.stat().st_size
+            size = check_regular(self.path).st_size
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read: {error.strerror}") from None
         needed = max((one.at + one.bytes for one in self.arrays.values()), default=0)

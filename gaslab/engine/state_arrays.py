@@ -24,21 +24,33 @@ NUMBERS = ("superstep", "updates", "phase", "entered", "ran", "cycle", "cycles")
 
 def snapshot_of(state: RunState, local: LocalGraph, written: Sequence[int]) -> Snapshot:
     """Return this rank's part of a state between two supersteps; *written* are the run's own edge fields."""
-    masters = slice(local.num_masters)
-    ids = np.arange(local.num_masters, dtype=np.int32)
-    found = Snapshot({name: int(getattr(state, name)) for name in NUMBERS})
-    found.whole["aggregates"] = state.aggregate_row.copy()
-    found.vertices["frontier"] = np.zeros(local.num_masters, np.uint8)
-    found.vertices["frontier"][state.frontier] = 1
     if state.message is not None:
         state.empty_messages()
+    found = _arrays(state, local.num_masters, None, written)
+    found.vertices["frontier"][state.frontier] = 1
+    return found
+
+
+def layout_of(state: RunState, written: Sequence[int]) -> Snapshot:
+    """Return what `snapshot_of` returns, without any rows of vertices and edges."""
+    return _arrays(state, 0, 0, written)
+
+
+def _arrays(state: RunState, vertices: int, edges: int | None, written: Sequence[int]) -> Snapshot:
+    """Return the first masters and edge slots of a state, no vertex in the frontier."""
+    masters = slice(vertices)
+    ids = np.arange(vertices, dtype=np.int32)
+    found = Snapshot({name: int(getattr(state, name)) for name in NUMBERS})
+    found.whole["aggregates"] = state.aggregate_row.copy()
+    found.vertices["frontier"] = np.zeros(vertices, np.uint8)
+    if state.message is not None:
         found.vertices["message"] = _taken(state.message, ids, masters)
     if state.priority is not None:
         found.vertices["priority"] = state.priority[masters]
     for variable, values in zip(state.tree.vertex_fields, state.fields, strict=True):
         found.vertices[f"field {variable.name}"] = _taken(values, ids, masters)
     for k in written:
-        found.edges[f"field {state.tree.edge_fields[k].name}"] = state.edge_fields[k]
+        found.edges[f"field {state.tree.edge_fields[k].name}"] = state.edge_fields[k][:edges]
     if state.cached is not None:
         cached = state.cached
         found.own = {

@@ -76,6 +76,9 @@ def run_chain(
 
 def _add_checkpoints(metrics: dict[str, Any], first: Mapping[str, Any]) -> None:
     """Add the checkpoints of the first run to those of the second, which resumed none."""
+    if "checkpoints" not in metrics:  # a run that resumes, and writes none
+        metrics["checkpoints"] = dict(first)
+        return
     found = metrics["checkpoints"]
     for name in ("resumed", "spent_before"):
         found[name] = first[name]

@@ -21,6 +21,8 @@ FUZZERS = {
     "command": ("tests.fuzz.command", "Command"),
     "sources": ("tests.fuzz.sources", "Sources"),
     "faults": ("tests.fuzz.faults", "Faults"),
+    "checkpoints": ("tests.fuzz.checkpoints", "Checkpoints"),
+    "kills": ("tests.fuzz.kills", "Kills"),
 }
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -293,22 +294,10 @@ class Run:
     # ---- shared memory ----------------------------------------------------------------------------------
 
     def _shared(self) -> set[str]:
-        found = set()
-        for pid in self.pids.values():
-            with contextlib.suppress(OSError):
-                lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
-                found |= {line.split("/dev/shm/")[1].split(" ")[0] for line in lines if "/dev/shm/" in line}
-        return found
+        return shared_by(self.pids.values())
 
     def _segments(self, shared: set[str]) -> str | None:
-        """Return which shared memory stays and is not known; remove what stays."""
-        left = {name for name in shared if Path("/dev/shm", name).exists()}
-        if not left:
-            return None
-        known = [segment for segment in segments.dead() if segment.name in left]
-        segments.remove(known)
-        unknown = left - {segment.name for segment in known}
-        return f"shared memory that doctor --clean does not know: {unknown}" if unknown else None
+        return unknown_of(shared)
 
     def _stacks(self) -> str:
         paths = sorted(self.folder.glob("stacks-*"))
@@ -317,6 +306,27 @@ class Run:
     def _errors(self, most: int | None = 1500) -> str:
         text = (self.folder / "errors").read_text(errors="replace")
         return text if most is None else text[-most:]
+
+
+def shared_by(pids: Iterable[int]) -> set[str]:
+    """Return the names of the shared memory that processes map."""
+    found = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+            found |= {line.split("/dev/shm/")[1].split(" ")[0] for line in lines if "/dev/shm/" in line}
+    return found
+
+
+def unknown_of(shared: set[str]) -> str | None:
+    """Return which shared memory stays and is not known; remove what stays."""
+    left = {name for name in shared if Path("/dev/shm", name).exists()}
+    if not left:
+        return None
+    known = [segment for segment in segments.dead() if segment.name in left]
+    segments.remove(known)
+    unknown = left - {segment.name for segment in known}
+    return f"shared memory that doctor --clean does not know: {unknown}" if unknown else None
 
 
 def alive(pid: int) -> bool:

@@ -17,8 +17,9 @@ from tests.fuzz.plain import Answer
 SEED = 0  # `make fuzz` draws others
 
 
-# A fault strikes at a moment of the clock, which no seed repeats: of these there are runs of their own.
-@pytest.fixture(params=[name for name in names() if name != "faults"])
+# A fault strikes at a moment of the clock, which no seed repeats: of these, and of what checkpoints survive,
+# there are runs of their own.
+@pytest.fixture(params=[name for name in names() if name not in ("faults", "checkpoints", "kills")])
 def fuzzer(request: pytest.FixtureRequest) -> Iterator[Any]:
     made = make(request.param)
     yield made

@@ -30,7 +30,7 @@ from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.engines import Async
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.observe.recorded import Recorded
-from gaslab.engine.state_arrays import restore, snapshot_of
+from gaslab.engine.state_arrays import layout_of, restore, snapshot_of
 from gaslab.engine.stopping import ask
 from gaslab.engine.sync.step import Synchronous
 from gaslab.parallel import heartbeat
@@ -218,6 +218,14 @@ class AsynchronousDriver:
         found = snapshot_of(state, local, self._written)
         found.own = {}  # totals that are cached are gathered again
         found.vertices["rounds"] = self.machine.rounds[:masters].copy()
+        self._recorded.put(found)
+        return found
+
+    def layout(self, phase: int) -> Snapshot:
+        """Return what a snapshot has, without rows of vertices; a run has one phase."""
+        found = layout_of([self.state][phase], self._written)
+        found.own = {}
+        found.vertices["rounds"] = np.zeros(0, np.uint32)
         self._recorded.put(found)
         return found
 

@@ -28,7 +28,7 @@ from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.observe.recorded import Recorded
 from gaslab.engine.stale.step import Stale
-from gaslab.engine.state_arrays import restore, snapshot_of
+from gaslab.engine.state_arrays import layout_of, restore, snapshot_of
 from gaslab.engine.stopping import ask
 from gaslab.parallel import heartbeat
 
@@ -163,6 +163,13 @@ class StaleDriver:
         self.state.updates = self._updates
         found = snapshot_of(self.state, self.graph.local, self._written)
         found.numbers["ended"] = self._ended
+        self._recorded.put(found)
+        return found
+
+    def layout(self, phase: int) -> Snapshot:
+        """Return what a snapshot has, without rows of vertices and edges; a run has one phase."""
+        found = layout_of([self.state][phase], self._written)
+        found.numbers["ended"] = 0
         self._recorded.put(found)
         return found
 

@@ -13,7 +13,7 @@ from gaslab.engine.bound_program import BoundProgram
 from gaslab.engine.observe.observer import Observer
 from gaslab.engine.observe.recorded import Recorded
 from gaslab.engine.options import Options
-from gaslab.engine.state_arrays import restore, snapshot_of
+from gaslab.engine.state_arrays import layout_of, restore, snapshot_of
 from gaslab.engine.stopping import Stopping, ask
 from gaslab.engine.sync.step import Synchronous
 from gaslab.parallel import heartbeat
@@ -67,6 +67,12 @@ class SyncDriver:
         """Return this rank's part of the state, between two supersteps (collective)."""
         self._engine.finish()
         found = snapshot_of(self.state, self._graph.local, self._written())
+        self._recorded.put(found)
+        return found
+
+    def layout(self, phase: int) -> Snapshot:
+        """Return what a snapshot in that phase has, without rows of vertices and edges."""
+        found = layout_of(self._engines[phase].state, self._written())
         self._recorded.put(found)
         return found
 
