@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from gaslab.checkpoint.history import unpacked
 from gaslab.checkpoint.manifest import LENGTHS, NAME, VALUES, Manifest
 from gaslab.checkpoint.pieces import Described, stored_dtype
 from gaslab.checkpoint.snapshot import Snapshot
@@ -15,8 +16,7 @@ from gaslab.ragged import RaggedColumn
 # Returns, of a phase, a snapshot whose vertices and edges have no rows; raises IndexError for no phase.
 Layout = Callable[[int], Snapshot]
 Kind = tuple[str, tuple[int, ...]]  # the stored dtype, and the shape of a row
-OTHERS = ("whole", "own")  # arrays without rows of vertices and edges
-ROW = ("seconds", "bytes_sent")  # numbers in each row of a history
+OTHERS = ("whole", "own", "history")  # arrays without rows of vertices and edges
 
 
 def check_layout(path: Path, manifest: Manifest, layout: Layout) -> Snapshot:
@@ -32,12 +32,22 @@ def check_layout(path: Path, manifest: Manifest, layout: Layout) -> Snapshot:
         whole = {name: x for name, x in arrays.items() if name.startswith("whole/")}
         _compare({name: _kind(x) for name, x in whole.items()}, dict(_kinds("whole", expected.whole)))
         for word, values in expected.whole.items():
-            count = len(values) if values.ndim == 1 else len(manifest.history)
-            if whole[f"whole/{word}"].shape[0] != count:
-                raise ValueError(f"{word!r} has not one row for each superstep")
+            if values.ndim == 1 and whole[f"whole/{word}"].shape[0] != len(values):
+                raise ValueError(f"{word!r} has another length")
     except (LookupError, TypeError, ValueError) as error:
         raise InputError(f"{path / NAME}: is not a manifest of this run ({error})") from None
     return expected
+
+
+def check_history(path: Path, found: Snapshot) -> None:
+    """Raise InputError where the columns of the history, or arrays beside it, make no rows."""
+    try:
+        count = len(unpacked(found.history))
+        for word, values in found.whole.items():
+            if values.ndim == 2 and values.shape[0] != (count if values.shape[1] else 0):
+                raise ValueError(f"{word!r} has not one row for each superstep")
+    except ValueError as error:
+        raise InputError(f"{path}: is not a checkpoint of this run ({error})") from None
 
 
 def check_own(path: Path, found: Snapshot, expected: Snapshot) -> None:
@@ -77,6 +87,3 @@ def _check_numbers(manifest: Manifest, expected: Snapshot) -> None:
     for name in ("entered", "ran", "cycle"):
         if manifest.numbers[name] > manifest.numbers["superstep"]:
             raise ValueError(f"{name!r} is beyond the superstep")
-    for row in manifest.history:
-        if not isinstance(row, dict) or not all(isinstance(row[name], (int, float)) for name in ROW):
-            raise TypeError("the history has a row without figures")

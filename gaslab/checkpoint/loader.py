@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gaslab.checkpoint.folder import complete
-from gaslab.checkpoint.layout import Layout, check_layout, check_own
+from gaslab.checkpoint.layout import Layout, check_history, check_layout, check_own
 from gaslab.checkpoint.manifest import LENGTHS, VALUES, Manifest, check_same, piece_name, read_manifest
 from gaslab.checkpoint.pieces import Piece
 from gaslab.checkpoint.places import Order, Places
@@ -116,6 +116,7 @@ def _read(
     def read() -> Snapshot:
         expected = check_layout(path, manifest, layout)
         found = reader.read(order, cut)
+        check_history(path, found)
         check_own(reader.mine.path, found, expected)
         return found
 
@@ -146,8 +147,8 @@ class _Reader:
         }
         for name in first.arrays:
             kind, _, word = name.removeprefix(LENGTHS).removeprefix(VALUES).partition("/")
-            if kind == "whole":
-                found.whole[word] = first.rows(name)
+            if kind in ("whole", "history"):
+                getattr(found, kind)[word] = first.rows(name)
             elif kind in bounds and not name.startswith(VALUES):
                 places = order.vertices if kind == "vertices" else order.edges
                 if places is None or places.total != bounds[kind][-1][1]:

@@ -114,7 +114,6 @@ def _check_members(made: Manifest) -> None:
         "numbers": dict,
         "spent": dict,
         "notes": dict,
-        "history": list,
     }
     for name, kind in kinds.items():
         if type(getattr(made, name)) is not kind:

@@ -171,6 +171,7 @@ class Saver:
         arrays |= {f"own/{word}": values for word, values in (snapshot.own or {}).items()}
         if comm.rank == 0:
             arrays |= {f"whole/{word}": values for word, values in snapshot.whole.items()}
+            arrays |= {f"history/{word}": values for word, values in snapshot.history.items()}
         try:
             beside = comm.on_root(lambda: self._folder.begin(name))  # type: ignore[union-attr]
         except OSError as error:

@@ -23,6 +23,8 @@ class Snapshot:
         Values of the edges, likewise.
     whole : dict
         Arrays that are the same on every rank.
+    history : dict
+        The columns of the history until now, without the aggregates.
     own : dict
         Arrays that mean something on this rank and under this cut alone; None where the cut is another.
     """
@@ -31,4 +33,5 @@ class Snapshot:
     vertices: dict[str, Any] = field(default_factory=dict)
     edges: dict[str, Any] = field(default_factory=dict)
     whole: dict[str, np.ndarray] = field(default_factory=dict)
+    history: dict[str, np.ndarray] = field(default_factory=dict)
     own: dict[str, np.ndarray] | None = field(default_factory=dict)
