@@ -78,9 +78,7 @@ class Checkpoints:
         if self._settings.resume is None:
             return
         comm = self._bound.graph.comm
-        self._resumed = load(
-            comm, self._settings, self._of, self._order, self._cut, driver.layout
-        )
+        self._resumed = load(comm, self._settings, self._of, self._order, self._cut, driver.layout)
         if self._resumed is None:
             return
         self.spent = Spent(**self._resumed.manifest.spent).on(comm.rank)

@@ -138,7 +138,7 @@ def half_written(path: Path, random: randoms.Random) -> None:
     """What a job that was killed leaves; with the name of a whole one, or with its own."""
     (path / NAME).unlink(missing_ok=True)
     for piece in sorted(path.glob("rank-*.bin")):
-        if random.random() < 0.5:
+        if piece.is_file() and random.random() < 0.5:
             os.truncate(piece, random.randrange(piece.stat().st_size + 1))
     if random.random() < 0.5:
         path.rename(path.with_name(f".{path.name}.{random.getrandbits(32):08x}.incomplete"))
@@ -158,6 +158,8 @@ def more(path: Path, random: randoms.Random) -> None:
 
 def _forge(path: Path, change: Callable[[Known], Any], version: Any = VERSION) -> None:
     manifest = path / NAME
+    if not manifest.is_file():  # of a checkpoint that is damaged already; a pipe would wait for ever
+        return
     try:
         known = json.loads(manifest.read_bytes())
     except (OSError, ValueError):
