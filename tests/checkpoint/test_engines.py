@@ -85,7 +85,7 @@ class Ladder(gl.VertexProgram):
         runs: int = 0
 
     def start(self, v: Vertex) -> bool:
-        return v.id == 0
+        return v.index == 0
 
     def apply(self, v: Vertex, message: gl.Max[int]) -> None:
         v.rung = max(v.rung, message, 0)

@@ -31,6 +31,13 @@ def test_what_is_timed_or_alone_is_kept() -> None:
     assert one_of_three_and_four(timed + alone) == timed + alone
 
 
+def test_what_has_a_number_of_ranks_of_its_own_is_kept() -> None:
+    items = [case(f"test_{k}", 3) for k in range(20)]
+    for item in items:
+        item.nodeid, item.callspec = item.nodeid.replace("3ranks", "1"), SimpleNamespace(params={"size": 1})
+    assert one_of_three_and_four(items) == items
+
+
 def test_the_choice_is_the_same_in_any_order() -> None:
     items = [case(f"test_{k}", ranks) for k in range(50) for ranks in (3, 4)]
     names = {item.nodeid for item in one_of_three_and_four(items)}
