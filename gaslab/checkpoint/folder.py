@@ -31,8 +31,10 @@ def complete(folder: Path) -> list[Path]:
 
 def check_folder(folder: Path, resumes: bool) -> None:
     """Raise UsageError where a run may not write its checkpoints to a folder."""
-    output = Output(folder, force=True, folder=True)
-    output.check()
+    try:
+        Output(folder, force=True, folder=True).check()
+    except UsageError as error:
+        raise UsageError(f"checkpoint={str(folder)!r}: {error}") from None
     there = complete(folder) if folder.is_dir() else []
     if there and not resumes:
         raise UsageError(

@@ -138,7 +138,8 @@ def check_recovery(comm: Comm, arguments: Any) -> None:
     if settings is None:
         return
     if (folder := settings.folder) is not None:
-        comm.on_root(lambda: check_folder(folder, settings.in_place))
+        with option.named():
+            comm.on_root(lambda: check_folder(folder, settings.in_place))
     if settings.resume is not None:
         newest(comm, settings)
 

@@ -274,7 +274,7 @@ def test_unreadable_files(tmp_path: Path, name: str, content: bytes, message: st
 def test_paths_that_are_no_files(tmp_path: Path) -> None:
     for path, message in [
         (tmp_path / "absent.txt", "no such file"),
-        (tmp_path, "is a folder without a file"),
+        (tmp_path, "is an empty folder"),
         (tmp_path / "*.csv", "no file matches"),
     ]:
         with pytest.raises(InputError) as caught:
