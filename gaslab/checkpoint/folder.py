@@ -35,7 +35,10 @@ def check_folder(folder: Path, resumes: bool) -> None:
         Output(folder, force=True, folder=True).check()
     except UsageError as error:
         raise UsageError(f"checkpoint={str(folder)!r}: {error}") from None
-    there = complete(folder) if folder.is_dir() else []
+    try:
+        there = complete(folder) if folder.is_dir() else []
+    except OSError as error:
+        raise UsageError(f"checkpoint={str(folder)!r}: cannot be read: {error.strerror}") from None
     if there and not resumes:
         raise UsageError(
             f"{folder} holds checkpoints of an earlier run, the newest {there[0].name}; "

@@ -13,6 +13,7 @@ import numpy as np
 from gaslab._kernels import frontier as frontier_kernel
 from gaslab._kernels.buckets import NEVER
 from gaslab.checkpoint.snapshot import Snapshot
+from gaslab.engine.observe.recorded import Recorded
 from gaslab.engine.state import RunState
 from gaslab.engine.storage import identity
 from gaslab.errors import InputError
@@ -22,18 +23,26 @@ from gaslab.ragged import GrowingRows, RaggedColumn, Rows
 NUMBERS = ("superstep", "updates", "phase", "entered", "ran", "cycle", "cycles")
 
 
-def snapshot_of(state: RunState, local: LocalGraph, written: Sequence[int]) -> Snapshot:
-    """Return this rank's part of a state between two supersteps; *written* are the run's own edge fields."""
+def snapshot_of(
+    state: RunState, local: LocalGraph, written: Sequence[int], recorded: Recorded
+) -> Snapshot:
+    """Return this rank's part of a state between two supersteps, and the history until then.
+
+    *written* are the edge fields that the program writes.
+    """
     if state.message is not None:
         state.empty_messages()
     found = _arrays(state, local.num_masters, None, written)
     found.vertices["frontier"][state.frontier] = 1
+    recorded.put(found)
     return found
 
 
-def layout_of(state: RunState, written: Sequence[int]) -> Snapshot:
+def layout_of(state: RunState, written: Sequence[int], recorded: Recorded) -> Snapshot:
     """Return what `snapshot_of` returns, without any rows of vertices and edges."""
-    return _arrays(state, 0, 0, written)
+    found = _arrays(state, 0, 0, written)
+    recorded.put(found)
+    return found
 
 
 def _arrays(state: RunState, vertices: int, edges: int | None, written: Sequence[int]) -> Snapshot:

@@ -215,18 +215,16 @@ class AsynchronousDriver:
         local, state, masters = self.graph.local, self.state, self.graph.local.num_masters
         state.frontier = np.flatnonzero(self.machine.waiting_masters()).astype(np.int32)
         state.updates = self.updates
-        found = snapshot_of(state, local, self._written)
+        found = snapshot_of(state, local, self._written, self._recorded)
         found.own = {}  # totals that are cached are gathered again
         found.vertices["rounds"] = self.machine.rounds[:masters].copy()
-        self._recorded.put(found)
         return found
 
     def layout(self, phase: int) -> Snapshot:
         """Return what a snapshot has, without rows of vertices; a run has one phase."""
-        found = layout_of([self.state][phase], self._written)
+        found = layout_of([self.state][phase], self._written, self._recorded)
         found.own = {}
         found.vertices["rounds"] = np.zeros(0, np.uint32)
-        self._recorded.put(found)
         return found
 
     def resume(self, found: Snapshot) -> None:

@@ -161,16 +161,14 @@ class StaleDriver:
         """Return this rank's part of the state (collective)."""
         self.engine.executor.raise_any()
         self.state.updates = self._updates
-        found = snapshot_of(self.state, self.graph.local, self._written)
+        found = snapshot_of(self.state, self.graph.local, self._written, self._recorded)
         found.numbers["ended"] = self._ended
-        self._recorded.put(found)
         return found
 
     def layout(self, phase: int) -> Snapshot:
         """Return what a snapshot has, without rows of vertices and edges; a run has one phase."""
-        found = layout_of([self.state][phase], self._written)
+        found = layout_of([self.state][phase], self._written, self._recorded)
         found.numbers["ended"] = 0
-        self._recorded.put(found)
         return found
 
     def resume(self, found: Snapshot) -> None:

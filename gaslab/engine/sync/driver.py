@@ -66,15 +66,11 @@ class SyncDriver:
     def snapshot(self) -> Snapshot:
         """Return this rank's part of the state, between two supersteps (collective)."""
         self._engine.finish()
-        found = snapshot_of(self.state, self._graph.local, self._written())
-        self._recorded.put(found)
-        return found
+        return snapshot_of(self.state, self._graph.local, self._written(), self._recorded)
 
     def layout(self, phase: int) -> Snapshot:
         """Return what a snapshot in that phase has, without rows of vertices and edges."""
-        found = layout_of(self._engines[phase].state, self._written())
-        self._recorded.put(found)
-        return found
+        return layout_of(self._engines[phase].state, self._written(), self._recorded)
 
     def resume(self, found: Snapshot) -> None:
         """Take over the state of a snapshot, before the run begins (collective)."""
