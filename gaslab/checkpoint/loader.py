@@ -59,7 +59,7 @@ def newest(comm: Comm, settings: Recovery) -> list[Path]:
 
 
 def load(
-    comm: Comm, settings: Recovery, of: Mapping[str, list[str]], order: Order, cut: str, layout: Layout
+    comm: Comm, settings: Recovery, identity: Mapping[str, list[str]], order: Order, cut: str, layout: Layout
 ) -> Loaded | None:
     """Read the newest checkpoint that is not damaged; None where there is none to resume (collective).
 
@@ -73,7 +73,7 @@ def load(
             runs = [notes.get("run") for notes in (manifest.notes, settings.notes)]
             if None not in runs and runs[0] != runs[1]:
                 continue  # of another run of the same call
-            found = _read(comm, path, manifest, of, order, cut, layout)
+            found = _read(comm, path, manifest, identity, order, cut, layout)
         except InputError as error:
             problems.append(str(error))
             if comm.rank == 0:
@@ -106,11 +106,11 @@ def notes_of(comm: Comm, settings: Recovery) -> dict[str, Any]:
 
 
 def _read(
-    comm: Comm, path: Path, manifest: Manifest, of: Mapping[str, list[str]], order: Order, cut: str,
+    comm: Comm, path: Path, manifest: Manifest, identity: Mapping[str, list[str]], order: Order, cut: str,
     layout: Layout,
 ) -> Snapshot:  # fmt: skip
     """Read one checkpoint, the rows those of this rank's ranges (collective)."""
-    comm.on_root(lambda: check_same(path, manifest, of))
+    comm.on_root(lambda: check_same(path, manifest, identity))
     reader = _Reader(comm, path, manifest)
 
     def read() -> Snapshot:

@@ -33,7 +33,7 @@ class Manifest:
 
     Attributes
     ----------
-    of : dict
+    identity : dict
         What a run must have in common with the one that was saved, each as a pair: the words that errors
         show, and a digest.
     cut : str
@@ -46,7 +46,7 @@ class Manifest:
         What the caller of the run saves along.
     """
 
-    of: dict[str, list[str]]
+    identity: dict[str, list[str]]
     cut: str
     ranks: int
     numbers: dict[str, int]
@@ -108,7 +108,7 @@ def _manifest(known: Mapping[str, Any]) -> Manifest:
 def _check_members(made: Manifest) -> None:
     """Raise ValueError or TypeError where a member is not of its type."""
     kinds = {
-        "of": dict,
+        "identity": dict,
         "cut": str,
         "ranks": int,
         "numbers": dict,
@@ -118,7 +118,7 @@ def _check_members(made: Manifest) -> None:
     for name, kind in kinds.items():
         if type(getattr(made, name)) is not kind:
             raise TypeError(f"{name} has another type")
-    for words in made.of.values():
+    for words in made.identity.values():
         if not isinstance(words, list) or [type(word) for word in words] != [str, str]:
             raise TypeError("a run is described by two texts")
     if not all(map(_is_size, made.numbers.values())):
@@ -153,10 +153,10 @@ def _check_arrays(entry: PieceEntry, first: PieceEntry) -> None:
                 raise ValueError("an array has not the rows of its piece")
 
 
-def check_same(folder: Path, manifest: Manifest, of: Mapping[str, list[str]]) -> None:
-    """Raise UsageError, naming the first difference, where a checkpoint is of another run than *of* says."""
-    for name in dict.fromkeys([*of, *manifest.of]):
-        saved, here = manifest.of.get(name), of.get(name)
+def check_same(folder: Path, manifest: Manifest, identity: Mapping[str, list[str]]) -> None:
+    """Raise UsageError, with the first difference, where a checkpoint is not of the run *identity*."""
+    for name in dict.fromkeys([*identity, *manifest.identity]):
+        saved, here = manifest.identity.get(name), identity.get(name)
         if saved is None or here is None or saved[1] != here[1]:
             words = [("nothing" if one is None else one[0]) for one in (saved, here)]
             same = words[0] == words[1]

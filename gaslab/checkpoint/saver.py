@@ -71,10 +71,11 @@ class Saver:
     """
 
     def __init__(
-        self, comm: Comm, settings: Recovery, of: Mapping[str, list[str]], order: Order, cut: str,
+        self, comm: Comm, settings: Recovery, identity: Mapping[str, list[str]], order: Order, cut: str,
         spent: Callable[[], dict[str, float]],
     ) -> None:  # fmt: skip
-        self._comm, self._settings, self._of, self._order, self._cut = comm, settings, dict(of), order, cut
+        self._comm, self._settings, self._order, self._cut = comm, settings, order, cut
+        self._identity = dict(identity)
         self._spent = spent
         assert settings.folder is not None
         self._path = settings.folder
@@ -178,7 +179,7 @@ class Saver:
             self._failed(error)
             return
         manifest = Manifest(
-            self._of, self._cut, comm.size, snapshot.numbers, self._spent(), self._settings.notes
+            self._identity, self._cut, comm.size, snapshot.numbers, self._spent(), self._settings.notes
         )
         writing = Writing(beside / piece_name(comm.rank), arrays)
         self._begun = Begun(name, beside, manifest, writing)

@@ -41,7 +41,7 @@ class Checkpoints:
         local = graph.local
         edges = Places.of_edges(comm, local) if bound.columns.written else None
         self._order = Order(Places.of_vertices(comm, local, graph.num_vertices), edges)
-        self._of = identity(bound, options)
+        self._identity = identity(bound, options)
         caches = any(one.tree.posts for one in bound.compiled)
         self._cut = "".join(comm.allgather(_digest(local))) if caches else ""
         self.spent = Spent()  # by this rank, before it resumed
@@ -71,14 +71,14 @@ class Checkpoints:
             table = comm.allgather_row(np.array([own.seconds, own.bytes_sent, own.cpu_seconds]))
             return asdict(Spent(table[:, 0].max().item(), *table[:, 1:].sum(axis=0).tolist()))
 
-        self._saver = Saver(comm, self._settings, self._of, self._order, self._cut, of_all)
+        self._saver = Saver(comm, self._settings, self._identity, self._order, self._cut, of_all)
         return self._saver
 
     def _resume(self, driver: Saved) -> None:
         if self._settings.resume is None:
             return
         comm = self._bound.graph.comm
-        self._resumed = load(comm, self._settings, self._of, self._order, self._cut, driver.layout)
+        self._resumed = load(comm, self._settings, self._identity, self._order, self._cut, driver.layout)
         if self._resumed is None:
             return
         self.spent = Spent(**self._resumed.manifest.spent).on(comm.rank)
