@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,23 +11,7 @@ import pytest
 
 from tests.mpi.launcher import command, environment
 from tests.mpi.namespaces import machines
-
-SUPERSTEPS = 400
-
-
-def words(graph: Path, *more: object) -> list[str]:
-    found = ["-m", "gaslab", "pagerank", graph, "--tolerance", 0, "--max-iterations", SUPERSTEPS]
-    return [sys.executable, *map(str, [*found, "--threads", 1, "--strategy", "random", "--quiet", *more])]
-
-
-def wait_for(folder: Path, name: str) -> None:
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        if any(path.name >= name for path in folder.glob("superstep-*")):
-            return
-        time.sleep(0.02)
-    raise TimeoutError(f"no checkpoint {name} in {folder}")
-
+from tests.support.long_job import wait_for, words
 
 @pytest.mark.slow
 def test_a_link_that_is_cut_costs_time_and_no_bits(tmp_path: Path) -> None:
