@@ -1,13 +1,18 @@
-"""What checkpoints cost: PageRank with them and without, in turn; their bytes beside those of the fields.
+"""What checkpoints cost: a run with them and without, in turn; their bytes beside those of the fields.
 
     mpiexec -n 2 python -m benchmarks checkpoints --supersteps 400 --every 100
     mpiexec -n 2 python benchmarks/checkpoints.py --supersteps 5000 --every 60s --repeats 1
+    mpiexec -n 2 python benchmarks/checkpoints.py --graph grid --program levels --every 1s
+
+PageRank runs a number of supersteps that are all alike; levels of a grid are thousands of short ones, between
+which the ranks agree whether a checkpoint is due.
 
 Also printed: the seconds of one checkpoint in which the run stands still, and those of resuming the last one.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import tempfile
 import warnings
@@ -17,19 +22,39 @@ import gaslab as gl
 from common import in_turn, parser, report, rmat, timed
 from gaslab.parallel.comm import world
 
-FIELDS = 3 * 8  # bytes of a vertex
+GRAPHS = ("rmat", "uniform", "grid")
+FIELDS = {"pagerank": 3 * 8, "levels": 4}  # bytes of a vertex
+
+
+def made(options: argparse.Namespace) -> gl.Graph:
+    """Return the graph of a kind, of about 2**scale vertices."""
+    if options.graph == "rmat":
+        return rmat(options)
+    vertices = 1 << options.scale
+    if options.graph == "grid":
+        side = int(vertices**0.5)
+        return gl.Graph.generate("grid", rows=side, columns=side, strategy=options.strategy)
+    edges = options.edge_factor * vertices
+    return gl.Graph.generate(
+        "erdos-renyi", vertices=vertices, edges=edges, seed=1, strategy=options.strategy
+    )
 
 
 def main() -> None:
-    made = parser(__doc__)
-    made.add_argument("--supersteps", type=int, default=400)
-    made.add_argument("--every", default="100", help="as of gl.run")
-    made.add_argument("--folder", help="where the checkpoints go (default: a temporary folder)")
-    options = made.parse_args()
-    comm, graph = world(), rmat(options)
+    arguments = parser(__doc__)
+    arguments.add_argument("--graph", choices=GRAPHS, default="rmat")
+    arguments.add_argument("--program", choices=("pagerank", "levels"), default="pagerank")
+    arguments.add_argument("--supersteps", type=int, default=400, help="of PageRank")
+    arguments.add_argument("--every", default="100", help="as of gl.run")
+    arguments.add_argument("--folder", help="where the checkpoints go (default: a temporary folder)")
+    options = arguments.parse_args()
+    comm, graph = world(), made(options)
     parent = comm.bcast(tempfile.mkdtemp(dir=options.folder) if comm.rank == 0 else "")
-    program = gl.programs.PageRank(tolerance=0.0)
-    how = {"max_iterations": options.supersteps, "threads": options.threads, "on": "local"}
+    how: dict[str, object] = {"threads": options.threads, "on": "local"}
+    program: gl.VertexProgram = gl.programs.Levels(source=0)
+    if options.program == "pagerank":
+        program, how["max_iterations"] = gl.programs.PageRank(tolerance=0.0), options.supersteps
+    fields = graph.num_vertices * FIELDS[options.program]
     found: dict[str, float] = {}
 
     def saved() -> float:
@@ -40,7 +65,7 @@ def main() -> None:
 
         def run() -> None:
             result = gl.run(program, graph, checkpoint=folder, every=options.every, **how)
-            found.update(result.metrics["checkpoints"])
+            found.update(result.metrics["checkpoints"], supersteps=result.iterations)
 
         return timed(run)
 
@@ -51,13 +76,14 @@ def main() -> None:
     try:
         report(in_turn({"with checkpoints": saved, "without": unsaved}, options.repeats))
         if comm.rank == 0:
-            fields = graph.num_vertices * FIELDS
             each = found["seconds"] / max(found["written"], 1)
-            print(f"{found['written']} checkpoints, {found['failed']} failed; {each:.4f} s still for each")
+            print(f"{found['supersteps']} supersteps, {found['written']} checkpoints, "
+                  f"{found['failed']} failed; {each:.4f} s still for each")  # fmt: skip
             print(f"bytes of a checkpoint: {found['bytes']:,}, of the fields {found['bytes'] / fields:.3f}x")
-        resumed = timed(lambda: gl.run(program, graph, resume=f"{parent}/saved", **how))
-        if comm.rank == 0:
-            print(f"resuming the last one, and the supersteps after it: {resumed:.3f} s")
+        if comm.bcast(found["written"]):
+            resumed = timed(lambda: gl.run(program, graph, resume=f"{parent}/saved", **how))
+            if comm.rank == 0:
+                print(f"resuming the last one, and the supersteps after it: {resumed:.3f} s")
     finally:
         comm.barrier()
         if comm.rank == 0:

@@ -13,6 +13,7 @@ from tests.mpi.launcher import command, environment
 from tests.mpi.namespaces import machines
 from tests.support.long_job import wait_for, words
 
+
 @pytest.mark.slow
 def test_a_link_that_is_cut_costs_time_and_no_bits(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""A command under ``gaslab supervise`` whose rank is killed: restarted from its checkpoint, to the same bits."""
+"""A command under ``gaslab supervise`` whose rank is killed goes on from its checkpoint, to the same bits."""
 
 from __future__ import annotations
 
