@@ -106,9 +106,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> InShares:
 def log_as_it_was() -> Iterator[None]:
     """Undo what a command that ran in this process made of the log."""
     log = logging.getLogger("gaslab")
-    kept = (log.handlers[:], log.propagate, log.level)
+    kept, level = (log.handlers[:], log.propagate), log.level
     yield
-    log.handlers[:], log.propagate, log.level = kept
+    log.handlers[:], log.propagate = kept
+    log.setLevel(level)  # which forgets what was enabled, too
 
 
 @pytest.fixture(autouse=True)
