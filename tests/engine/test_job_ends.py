@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 import signal
 import tracemalloc
 from typing import Any
@@ -178,8 +177,7 @@ def test_ranks_that_disagree_on_a_run_all_raise(hosts: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Spread")  # pytest keeps each warning that is given
-def test_memory_is_flat_over_many_runs(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING, "gaslab")  # of which it keeps each line, too
+def test_memory_is_flat_over_many_runs() -> None:
     job = gl.prepare(Spread(), drawn_graph(Comm()), max_iterations=2)
 
     def held(runs: int) -> int:
