@@ -19,9 +19,9 @@ from tests.support.workers import (
     InShares,
     is_quick,
     is_worker,
-    one_of_three_and_four,
     put_in_order,
     wait_politely,
+    without_most_sizes,
 )
 
 SIZES = (1, 2, 3, 4)
@@ -37,7 +37,7 @@ for _name, _examples in {"quick": 2, "full": 4, "long": 500}.items():
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
 PROFILE = os.environ.get("GASLAB_HYPOTHESIS", "full")
-LONG = PROFILE == "long"  # then tests run on three and on four ranks, elsewhere on one of the two
+LONG = PROFILE == "long"  # then all cases run on all numbers of ranks
 hypothesis.settings.load_profile(PROFILE)
 
 
@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("quick"):
         kept = [item for item in items if is_quick(item)]
     else:
-        kept = items[:] if LONG else one_of_three_and_four(items)
+        kept = items[:] if LONG else without_most_sizes(items)
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
     put_in_order(items)

@@ -88,8 +88,6 @@ SMALL = [
 LARGER = [
     (3, TRIANGLE, (0, 1, 2), 3, 1),  # everybody has two replicas, on other ranks each
     (3, [(0, 1), (1, 0), (0, 0), (1, 2)], (0, 1, 1, 1), 2, 1),  # to and fro, and a loop
-    (3, PATH, (0, 1), 2, 2),
-    (3, PATH, (1, 0), 2, 2),
 ]
 IN_TURN = [
     (3, PATH, (0, 1), 2, 2, True),
@@ -104,8 +102,7 @@ LARGEST = [
     (3, TRIANGLE, (2, 1, 0), 3, 1),
     (3, TRIANGLE, (1, 2, 0), 3, 1),
     (3, TRIANGLE, (0, 1, 1), 2, 2),
-    (3, PATH, (0, 1), 2, 3),
-    (3, PATH, (1, 0), 2, 3),
+    *[(3, PATH, parts, 2, threads) for parts in ((0, 1), (1, 0)) for threads in (2, 3)],
     (4, SQUARE, (0, 1, 0, 1), 2, 1),
     (4, SQUARE, (0, 1, 1, 0), 2, 1),
     (4, STAR, (0, 1, 2), 3, 1),
@@ -133,9 +130,9 @@ TOGETHER = [  # scopes on three ranks, of one vertex or of both
     (programs.Silent, [(0, 1), (1, 0), (0, 0)], (1, 2, 0)),
     (programs.Silent, [(0, 1), (1, 0), (0, 0)], (0, 2, 1)),
     (programs.Silent, [(0, 1), (1, 0), (0, 0), (1, 1)], (1, 2, 0, 0)),
-    (programs.Ledger, [(0, 1), (1, 0), (0, 0)], (0, 1, 2)),
 ]
 ALL_TOGETHER = [
+    (programs.Ledger, [(0, 1), (1, 0), (0, 0)], (0, 1, 2)),
     (programs.Silent, [(0, 1), (1, 0), (0, 0), (1, 1)], (0, 1, 2, 2)),
     (programs.Silent, [(0, 1), (1, 0), (0, 0), (1, 1)], (2, 0, 1, 1)),
     (programs.Ledger, [(0, 1), (1, 0), (0, 0)], (2, 1, 0)),

@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.conftest import LONG
 from tests.mpi.launcher import command, environment
 from tests.support.long_job import wait_for, words
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strikes", [1, 2])
+@pytest.mark.parametrize("strikes", [1, 2] if LONG else [2])
 def test_a_supervised_command_ends_with_the_same_bits(strikes: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     graph, saved = tmp_path / "graph.tsv", tmp_path / "saved"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONG
 from tests.mpi.launcher import ROOT, environment
 
 LIMIT = 300.0  # seconds for what takes a few: the machine may be busy
@@ -27,7 +28,7 @@ def run(script: str, folder: Path, *words: str, **variables: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"] if LONG else ["fork"])
 def test_every_public_call_ends_in_a_child(method: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.child_calls", method, str(tmp_path)], cwd=ROOT, timeout=LIMIT,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from tests.conftest import LONG, Hosts
@@ -39,6 +39,7 @@ AIMS = ("", "phases", "stale 0", "stale 2", "async relaxed", "async serialisable
 
 @pytest.mark.slow
 @pytest.mark.parametrize("aim", AIMS)
+@settings(max_examples=max(settings.default.max_examples // 2, 2))
 @given(draws=st.randoms(use_true_random=False), size=st.integers(2, 4), number=st.integers(0, 1 << 30))
 def test_drawn_programs_agree_everywhere(
     hosts: Hosts, aim: str, draws: random.Random, size: int, number: int

@@ -40,8 +40,10 @@ def run(tmp_path: Path, text: str, *words: str) -> list[str]:
     return sorted(done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("first", ["first", "later"])
-@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+@pytest.mark.parametrize(
+    ("method", "first"),
+    [("fork", "first"), ("fork", "later"), ("forkserver", "later"), ("spawn", "first")],
+)
 def test_a_child_computes_alone_before_and_after_its_parents_first_call(
     method: str, first: str, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests.conftest import LONG
 from tests.mpi.launcher import run_script
 from tests.mpi.test_failure import LIMIT, RUNNER
 
@@ -58,6 +59,12 @@ WAYS = {
 }
 
 
+def cases(*moments: str) -> list[tuple[str, str]]:
+    """Return every way at every moment; but for the long profile, every way at one of them."""
+    every = [(moment, way) for way in WAYS for moment in moments]
+    return every if LONG else [(moments[k % len(moments)], way) for k, way in enumerate(WAYS)]
+
+
 def leave(
     tmp_path: Path, moment: str, way: str, runner: tuple[str, ...], ranks: int = 3
 ) -> tuple[CompletedProcess[str], float]:
@@ -68,8 +75,7 @@ def leave(
     return done, time.time() - float(mark.read_text())
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("moment", ["before", "in", "after"])
+@pytest.mark.parametrize(("moment", "way"), cases("before", "in", "after"))
 def test_under_the_runner_a_rank_that_leaves_ends_all(tmp_path: Path, moment: str, way: str) -> None:
     words, code = WAYS[way]
     done, seconds = leave(tmp_path, moment, words, RUNNER, ranks=2 + len(way) % 2)
@@ -78,8 +84,7 @@ def test_under_the_runner_a_rank_that_leaves_ends_all(tmp_path: Path, moment: st
     assert seconds < LIMIT
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("moment", ["in", "after"])
+@pytest.mark.parametrize(("moment", "way"), cases("in", "after"))
 def test_in_a_plain_script_a_rank_that_leaves_ends_all(tmp_path: Path, moment: str, way: str) -> None:
     done, seconds = leave(tmp_path, moment, WAYS[way][0], (), ranks=2 + len(way) % 2)
     assert done.returncode != 0

@@ -16,6 +16,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from gaslab.parallel import polling
 
+FEW = 3  # cases: a test of so many, or more, runs each on one number of ranks
 SHARES = MANY, SHARED, TIMED = "many ranks", "shared", "timed"  # in the order in which they run
 
 
@@ -49,25 +50,26 @@ def is_quick(item: pytest.Item) -> bool:
     return share(item) == SHARED and ranks_of(item) != 1 and item.get_closest_marker("slow") is None
 
 
-def one_of_three_and_four(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return *items* without one case of each test that is there on three ranks and on four.
+def without_most_sizes(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return *items* without most of the cases that differ in nothing but the number of ranks.
 
-    Which one is left out follows from the test's name, so that either number has half of the tests.
+    A test with fewer than `FEW` other cases keeps one of three and four ranks, by its name, so that either
+    number has half of these tests. The others keep one number for each case, by turns in the order of names.
     """
-
-    def name(item: pytest.Item) -> str:
-        return item.nodeid.replace(f"{ranks_of(item)}ranks", "?ranks")
-
-    many = [item for item in items if share(item) == MANY]
-    there = {item.nodeid for item in many}
-
-    def has_both(item: pytest.Item) -> bool:
-        return "?ranks" in name(item) and {name(item).replace("?ranks", f"{n}ranks") for n in (3, 4)} <= there
-
-    def falls_to(item: pytest.Item) -> int:
-        return 3 + zlib.crc32(name(item).encode()) % 2
-
-    left_out = {item.nodeid for item in many if has_both(item) and ranks_of(item) != falls_to(item)}
+    tests: dict[str, dict[str, dict[int, pytest.Item]]] = {}  # test -> case -> ranks
+    for item in items:
+        name = item.nodeid.replace(f"{ranks_of(item)}ranks", "?ranks")
+        if share(item) != TIMED and "?ranks" in name:
+            tests.setdefault(name.partition("[")[0], {}).setdefault(name, {})[ranks_of(item)] = item
+    left_out: set[str] = set()
+    for cases in tests.values():
+        for turn, (name, sizes) in enumerate(sorted(cases.items())):
+            kept = set(sizes)
+            if len(cases) >= FEW:
+                kept = {sorted(sizes)[turn % len(sizes)]}
+            elif {3, 4} <= kept:
+                kept.remove(3 + zlib.crc32(name.encode()) % 2)
+            left_out.update(item.nodeid for size, item in sizes.items() if size not in kept)
     return [item for item in items if item.nodeid not in left_out]
 
 

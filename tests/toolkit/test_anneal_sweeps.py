@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ import gaslab as gl
 from gaslab.parallel.comm import Comm, world
 from gaslab.programs._lda_settings import sampler_and_settings
 from gaslab.programs._samplers import WIDE, Settings
-from tests.conftest import Hosts
+from tests.conftest import LONG, Hosts
 from tests.support.command_line import Run, gaslab  # noqa: F401
 
 DOCSTRINGS = Path(__file__).resolve().parents[2] / "datasets" / "docword.stdlib-docstrings.txt.gz"
@@ -174,7 +174,7 @@ def answer(comm: Comm, threads: int, engine: str, asked: dict[str, Any]) -> Any:
 
 
 @pytest.mark.slow
-@settings_of_hypothesis(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings_of_hypothesis(max_examples=200 if LONG else 6)
 @given(st.data())
 def test_drawn_options_have_one_chain_in_all_engines_and_on_all_ranks(
     hosts: Hosts, data: st.DataObject

@@ -98,7 +98,7 @@ def test_a_resumed_chain_is_the_same_by_any_cut(hosts: Hosts) -> None:
 
 @pytest.mark.slow
 def test_the_chain_is_the_reference_engine_s() -> None:
-    few = {"iterations": 4, "mh_sweeps": 2, "optimise_priors": 1}
+    few = {"iterations": 3, "mh_sweeps": 1, "optimise_priors": 1}
     assert counts_of(world(), **few) == counts_of(world(), engine="reference", **few)
 
 

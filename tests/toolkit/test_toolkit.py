@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gaslab as gl
 from gaslab.parallel.comm import world
-from tests.conftest import Hosts
+from tests.conftest import LONG, Hosts
 from tests.mpi.ranks import Ranks
 from tests.support.graphs import STRATEGIES, Drawn, graphs
 from tests.support.toolkit import CALLS, Call, by_sorted_id, calls_of, every_call, in_every_mode, of_forty
@@ -54,7 +54,7 @@ def test_one_answer_in_every_mode(ranks: Ranks, call: Call, drawn: Drawn, strate
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["random", "2d"])
+@pytest.mark.parametrize("strategy", ["random", "2d"] if LONG else ["2d"])
 def test_eight_ranks_answer_as_one(hosts: Hosts, strategy: str) -> None:
     programs = set()
     for drawn in (of_forty(True), of_forty(False)):
