@@ -154,6 +154,7 @@ ENDINGS: dict[str, tuple[int, list[tuple[int | None, str, int | None]], int, str
     "a program's fault": (1, [(1, "KeyError", EXIT), (1, "AbandonedError", EXIT)], 1, None),
     "a disk": (1, [(1, "OSError", EXIT), (None, "", 9)], 1, "rank 0 ended with exit code 1 by OSError"),
     "killed": (9, [(1, "AbandonedError", EXIT), (None, "", 9)], 137, "rank 1 was ended by SIGKILL"),
+    "killed, MPI fails": (9, [(1, "Exception", EXIT), (None, "", 9)], 137, "rank 1 was ended by SIGKILL"),
     "one of two": (9, [(None, "", 15), (None, "", 11)], 139, "rank 1 was ended by SIGSEGV in superstep 4"),
     "MPI": (1, [(1, "Exception", EXIT), (None, "", None)], 1, "rank 0 ended with exit code 1 by Exception"),
     "with its guard": (137, [(None, "", None)], 137, "rank 0 was ended by SIGKILL, last seen in super"),

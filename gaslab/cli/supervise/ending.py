@@ -12,7 +12,8 @@ from gaslab.system.processes import name_of
 _FINAL = "gaslab.errors.GaslabError"  # wrong input, a fault of the program: it would come again
 _FOLLOWS = "gaslab.errors.AbandonedError"  # from the end of another rank
 _KILLED = (signal.SIGKILL, 128 + signal.SIGKILL)  # what launchers make of it
-_PASSING = ("builtins.MemoryError", "builtins.OSError", "mpi4py.MPI.Exception")
+_MPI = "mpi4py.MPI.Exception"  # at times from the end of another rank
+_PASSING = ("builtins.MemoryError", "builtins.OSError", _MPI)
 
 
 class Ending(NamedTuple):
@@ -60,7 +61,8 @@ def of_ended(watch: Watch, launcher: int, first: bool) -> Ending:
     if not watch.ranks and first:
         return Ending(code, f"the launcher ended with exit code {code} before a rank had begun")
     dead = max([*watch.first, *watch.unexplained()], key=_tells, default=None)
-    causes = [rank for rank in failed if _FOLLOWS not in rank.said.errors]
+    follows = {_FOLLOWS, _MPI} if dead is not None and _tells(dead) else {_FOLLOWS}
+    causes = [rank for rank in failed if follows.isdisjoint(rank.said.errors)]
     if dead is not None and (_tells(dead) == 2 or not causes):
         if dead.signal == signal.SIGALRM:  # --timeout, before MPI has started on all ranks
             return Ending(128 + signal.SIGALRM, dead.fate)
