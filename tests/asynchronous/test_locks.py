@@ -126,7 +126,7 @@ def test_every_interleaving_is_one_turn_after_the_other(graphs: list[Any], max_b
     assert ways > ends >= len(graphs)
 
 
-TOGETHER = [  # scopes on three ranks, of one vertex or of both
+TOGETHER = [  # scopes of one vertex on three ranks; of both, which takes a minute, under the long profile
     (programs.Silent, [(0, 1), (1, 0), (0, 0)], (1, 2, 0)),
     (programs.Silent, [(0, 1), (1, 0), (0, 0)], (0, 2, 1)),
     (programs.Silent, [(0, 1), (1, 0), (0, 0), (1, 1)], (1, 2, 0, 0)),

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import LONG
 from tests.mpi.ranks import RanksError
 from tests.support import soak
 from tests.support.graphs import STRATEGIES
@@ -21,7 +22,7 @@ SECONDS = 120.0  # of a block at most: eight runs, which take some tenths each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.parametrize("size", [2, 3, 4] if LONG else [2, 4])
 def test_delayed_runs_of_all_ways_end_and_are_right(hosts: Any, size: int) -> None:
     counts: Counter[soak.Way] = Counter()
     faults = []

@@ -13,6 +13,7 @@ import pytest
 
 from gaslab.cli.builtins import row
 from gaslab.programs._names import COMMANDS
+from tests.conftest import LONG
 from tests.support.command_line import Run, by_mpiexec, edges, gaslab, on_ranks, weighted
 
 __all__ = ["edges", "gaslab", "weighted"]  # fixtures
@@ -117,7 +118,7 @@ def test_it_is_said_before_anything_is_read(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [3])
+@pytest.mark.parametrize("size", [2, 3, 4] if LONG else [3])
 def test_every_rank_ends_alike(here: Path, size: int) -> None:
     for words, message in [
         (["--fields", "scor"], "there is no vertex field 'scor'; did you mean 'score'?"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONG
 from tests.mpi.launcher import run_script
 
 pytestmark = pytest.mark.slow
@@ -42,7 +44,9 @@ def run(tmp_path: Path, text: str, *words: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("method", "first"),
-    [("fork", "first"), ("fork", "later"), ("forkserver", "later"), ("spawn", "first")],
+    itertools.product(("fork", "forkserver", "spawn"), ("first", "later"))
+    if LONG
+    else [("fork", "first"), ("fork", "later"), ("forkserver", "later"), ("spawn", "first")],
 )
 def test_a_child_computes_alone_before_and_after_its_parents_first_call(
     method: str, first: str, tmp_path: Path

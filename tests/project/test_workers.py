@@ -33,6 +33,8 @@ def test_each_of_many_cases_keeps_one_number_by_turns() -> None:
     assert len({item.nodeid.partition("ranks-")[2] for item in kept}) == len(kept) == 40
     sizes = [item.callspec.params["ranks"] for item in kept]
     assert [sizes.count(n) for n in SIZES] == [10] * 4
+    even = [item.callspec.params["ranks"] for item in kept if item.nodeid[-2] in "02468"]
+    assert {*even} == {*SIZES}  # no number goes with every other case
     few = [case("test_x", ranks, other=f"case{k}") for k in range(FEW - 1) for ranks in (1, 2)]
     assert without_most_sizes(few) == few
 

@@ -14,7 +14,7 @@ from gaslab.cancellation import TimeLeft
 from gaslab.engine.observe import progress
 from gaslab.parallel.comm import Comm, world
 from gaslab.programs import _lda_chain
-from tests.conftest import Hosts
+from tests.conftest import LONG, Hosts
 from tests.support.command_line import Run, gaslab  # noqa: F401
 
 ASKED: dict[str, Any] = {"topics": 3, "iterations": 8, "mh_sweeps": 5, "evaluate_every": 1, "seed": 4}
@@ -98,7 +98,7 @@ def test_a_resumed_chain_is_the_same_by_any_cut(hosts: Hosts) -> None:
 
 @pytest.mark.slow
 def test_the_chain_is_the_reference_engine_s() -> None:
-    few = {"iterations": 3, "mh_sweeps": 1, "optimise_priors": 1}
+    few = {"iterations": 3 + LONG, "mh_sweeps": 1 + LONG, "optimise_priors": 1}
     assert counts_of(world(), **few) == counts_of(world(), engine="reference", **few)
 
 

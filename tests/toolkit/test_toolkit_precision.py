@@ -10,6 +10,7 @@ import pytest
 
 import gaslab as gl
 from gaslab.parallel.comm import world
+from tests.conftest import LONG
 from tests.support.toolkit import CALLS, REST, Call, of_forty
 
 pytestmark = pytest.mark.filterwarnings("ignore::gaslab.ConvergenceWarning")
@@ -43,8 +44,11 @@ def test_a_run_may_compute_in_another_precision_than_its_class(how: dict[str, An
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("call", "directed"), [(call, k % 2 == 0) for k, call in enumerate((*CALLS, *REST))], ids=str
-)
+    ("call", "directed"),
+    [(call, directed) for k, call in enumerate((*CALLS, *REST)) for directed in (True, False)
+     if LONG or directed == (k % 2 == 0)],
+    ids=str,
+)  # fmt: skip
 def test_the_toolkit_answers_in_float32(call: Call, directed: bool) -> None:
     """Ints, bools and ids as in float64, floats within what float32 can tell apart."""
     drawn = of_forty(directed)
