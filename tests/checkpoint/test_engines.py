@@ -48,8 +48,10 @@ def resumed(comm: Comm, folder: str, name: str) -> list[str]:
         here = f"{folder}/{function.__name__}"
         how: dict[str, Any] = {"engine": engine, "threads": 1, **options}
         whole = function(graph, **how).vertices[field]
-        saved = function(graph, checkpoint=here, **every, **how)
-        written = saved.metrics["checkpoints"]["written"]
+        for _ in range(5):  # a short run without supersteps may end before its ranks agree to save
+            saved = function(graph, checkpoint=here, **every, **how)
+            if written := saved.metrics["checkpoints"]["written"]:
+                break
         if not written and function is gl.sssp and comm.size == 1:
             continue  # over before the first look
         if not written:
