@@ -136,8 +136,8 @@ def _check_arrays(entry: PieceEntry, first: PieceEntry) -> None:
     """Raise ValueError where a piece cannot hold its range of rows of the same arrays as the *first*."""
     end = 0
     for described in entry.arrays.values():
-        whole = [described.at, *described.shape, described.bytes, *described.crc32]
-        if not described.shape or not all(map(_is_size, whole)):
+        sizes = [described.at, *described.shape, *described.crc32]
+        if not described.shape or not all(map(_is_size, sizes)) or not _is_size(described.bytes):
             raise ValueError("an array has a size that is none")
         if described.at != end + -end % ALIGNED:
             raise ValueError("the arrays are not one behind the other")

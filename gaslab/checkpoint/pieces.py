@@ -1,7 +1,8 @@
 """Pieces: the arrays of one rank in one file, each block of them with a checksum, and ranges of rows of them.
 
 A file is the arrays one behind the other, little-endian, without any header; the manifest says where each
-begins. A block is checked when any row in it is read, so a rank reads and checks no more than it needs.
+begins. Booleans take a bit each. A block is checked when any row in it is read, so a rank reads and checks no
+more than it needs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from gaslab.errors import InputError
 
 BLOCK = 1 << 22  # bytes with one checksum
 ALIGNED = 64
-DTYPE = re.compile(r"[<|](?:[biuf][1248]|V\d{1,6})")  # of numbers; records are bytes
+BITS = "bits"  # what the manifest calls booleans
+DTYPE = re.compile(r"[<|](?:[iuf][1248]|V\d{1,6})")  # of numbers; records are bytes
 
 
 @dataclass(frozen=True)
@@ -37,17 +39,27 @@ class Described:
     @property
     def numpy(self) -> np.dtype:
         """The dtype; raises ValueError or TypeError where it is none of numbers."""
+        if self.dtype == BITS:
+            return np.dtype(bool)
         if DTYPE.fullmatch(self.dtype) is None:
             raise ValueError(f"an array of {self.dtype!r} holds no numbers")
         return np.dtype(self.dtype)
 
     @property
+    def row_bits(self) -> int:
+        """The bits of a row."""
+        bits = 1 if self.dtype == BITS else 8 * self.numpy.itemsize
+        return bits * math.prod(self.shape[1:])
+
+    @property
     def bytes(self) -> int:
-        return self.numpy.itemsize * math.prod(self.shape)
+        return -(-self.row_bits * self.shape[0] // 8)
 
 
 def stored_dtype(dtype: np.dtype) -> str:
     """Return what the manifest says of arrays of a dtype."""
+    if dtype.kind == "b":
+        return BITS
     return dtype.newbyteorder("<").str if dtype.fields is None else f"|V{dtype.itemsize}"
 
 
@@ -69,7 +81,7 @@ def write_piece(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Descr
     with open(path, "xb", buffering=0) as file:
         for name, array in arrays.items():
             plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(array.shape)
-            data = plain.reshape(-1).view(np.uint8).data if plain.size else memoryview(b"")
+            data = _bytes(plain)
             pad = -at % ALIGNED
             _write(file, memoryview(bytes(pad)))
             at += pad
@@ -81,6 +93,13 @@ def write_piece(path: Path, arrays: Mapping[str, np.ndarray]) -> dict[str, Descr
             at += len(data)
         os.fsync(file.fileno())
     return found
+
+
+def _bytes(plain: np.ndarray) -> memoryview:
+    flat = plain.reshape(-1)
+    if flat.dtype.kind == "b":
+        flat = np.packbits(flat, bitorder="little")
+    return flat.view(np.uint8).data if flat.size else memoryview(b"")
 
 
 def _write(file: Any, data: memoryview) -> None:
@@ -109,8 +128,7 @@ class Piece:
         described = self.arrays[name]
         dtype, (count, *row) = described.numpy, described.shape
         high = count if high is None else high
-        width = dtype.itemsize * math.prod(row)
-        first, last = low * width, high * width
+        first, last = low * described.row_bits // 8, -(-high * described.row_bits // 8)  # bytes
         begin = first // BLOCK * BLOCK
         end = min(-(-last // BLOCK) * BLOCK, described.bytes)
         content = np.empty(max(end - begin, 0), np.uint8)
@@ -119,7 +137,11 @@ class Piece:
         for lo in range(0, content.size, BLOCK):
             if zlib.crc32(content[lo : lo + BLOCK].data) != described.crc32[(begin + lo) // BLOCK]:
                 raise InputError(f"{self.path}: the CRC-32 of {name!r} is wrong; the file is damaged")
-        stored = content[first - begin : last - begin].view(dtype.newbyteorder("<"))
+        stored = content[first - begin : last - begin]
+        if dtype.kind == "b":
+            skipped, bits = low * described.row_bits - 8 * first, (high - low) * described.row_bits
+            stored = np.unpackbits(stored, bitorder="little")[skipped : skipped + bits]
+        stored = stored.view(dtype.newbyteorder("<"))
         found: np.ndarray = stored.reshape(high - low, *row).astype(dtype.newbyteorder("="))
         return found
 

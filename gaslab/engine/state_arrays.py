@@ -33,7 +33,7 @@ def snapshot_of(
     if state.message is not None:
         state.empty_messages()
     found = _arrays(state, local.num_masters, None, written)
-    found.vertices["frontier"][state.frontier] = 1
+    found.vertices["frontier"][state.frontier] = True
     recorded.put(found)
     return found
 
@@ -51,7 +51,7 @@ def _arrays(state: RunState, vertices: int, edges: int | None, written: Sequence
     ids = np.arange(vertices, dtype=np.int32)
     found = Snapshot({name: int(getattr(state, name)) for name in NUMBERS})
     found.whole["aggregates"] = state.aggregate_row.copy()
-    found.vertices["frontier"] = np.zeros(vertices, np.uint8)
+    found.vertices["frontier"] = np.zeros(vertices, bool)
     if state.message is not None:
         found.vertices["message"] = _taken(state.message, ids, masters)
     if state.priority is not None:
@@ -91,7 +91,7 @@ def restore(state: RunState, found: Snapshot, local: LocalGraph, written: Sequen
             values.unpack(ids, given.lengths.astype(np.int32), given.values)
         else:
             values[masters] = given
-    state.frontier = frontier_kernel.where(found.vertices["frontier"], 0, local.num_masters)
+    state.frontier = frontier_kernel.where(found.vertices["frontier"].view(np.uint8), 0, local.num_masters)
     state.next_total = state.initial = None
     _restore_messages(state, found, masters)
     if state.priority is not None and state.buckets is not None:
