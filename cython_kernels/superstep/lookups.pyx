@@ -13,12 +13,10 @@ cdef enum:
     NOBODY = -1         # a place: the id is no vertex's
     ELSEWHERE = -2      # a place: another rank's; then this less the position of its value among those received
 
-cdef int64_t NO_ID = 0x7FFFFFFFFFFFFFFF
 
-
-cdef int32_t _place(int64_t id, const int32_t *located, int64_t masters) noexcept nogil:
+cdef int32_t _place(int64_t id, const int32_t *located, int64_t vertices, int64_t masters) noexcept nogil:
     cdef int32_t at
-    if id == NO_ID:
+    if id < 0 or id >= vertices:
         return NOBODY
     at = located[id]
     return at if 0 <= at < masters else ELSEWHERE
@@ -40,7 +38,7 @@ def places(const int64_t[::1] link, list_, const int32_t[::1] located, int64_t m
     cdef const int32_t *at = &located[0] if located.shape[0] else NULL
     cdef const int64_t *named = &link[0] if link.shape[0] else NULL
     for i in prange(n, nogil=True, num_threads=threads if n > PARALLEL else 1, schedule="static"):
-        out[i] = _place(named[ids[i] if ids else i], at, masters)
+        out[i] = _place(named[ids[i] if ids else i], at, located.shape[0], masters)
     return found
 
 

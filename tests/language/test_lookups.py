@@ -116,22 +116,34 @@ class Named(gl.VertexProgram):
     )
 
 
-def named(comm: Comm, kind: str, mode: dict[str, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
+class NamedLargest(Named):
+    """With what `gl.Max` makes of nothing, which is before all vertices, in place of `gl.NOBODY`."""
+
+    def near(self, v: Named.Vertex, e: gl.Edge, nbr: Named.Vertex) -> gl.Max[gl.VertexId]:  # type: ignore[override]
+        return nbr.id
+
+
+PROGRAMS: dict[str, type[gl.VertexProgram]] = {"smallest": Named, "largest": NamedLargest}
+
+
+def named(comm: Comm, program: str, kind: str, mode: dict[str, Any]) -> tuple[dict[Any, Any], dict[Any, Any]]:
     ids = np.array([f"v{k:02}" for k in range(40)]) if kind == "text" else np.arange(40) * 7
     draws = np.random.default_rng(1)
     ends = draws.integers(0, 40, (2, 60))
     graph = gl.Graph.from_edges(ids[ends[0]], ids[ends[1]], vertices=ids, comm=comm)
-    vertices = gl.run(Named(), graph, **mode).vertices
+    vertices = gl.run(PROGRAMS[program](), graph, **mode).vertices
     return vertices.to_dict("theirs"), vertices.to_dict("theirs_age")
 
 
-@pytest.mark.parametrize("kind", ["text", "numbers"])
-def test_of_nobody_and_in_one_phase(ranks: Ranks, kind: str) -> None:
-    known = named(world(), kind, {"engine": "reference"})
+@pytest.mark.parametrize(
+    ("program", "kind"), [("smallest", "text"), ("smallest", "numbers"), ("largest", "numbers")]
+)
+def test_of_nobody_and_in_one_phase(ranks: Ranks, program: str, kind: str) -> None:
+    known = named(world(), program, kind, {"engine": "reference"})
     assert 7 in known[1].values()  # the default, of nobody
     assert len(set(known[0].values())) > 3
     for mode in MODES:
-        for found in ranks.run(named, kind, mode):
+        for found in ranks.run(named, program, kind, mode):
             assert found == known
 
 
