@@ -17,6 +17,15 @@ def unsaved(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in RECOVERY}
 
 
+def resumed_notes(graph: gl.Graph, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``notes=`` of the checkpoint that the options resume, {} of none (collective)."""
+    from gaslab.checkpoint.loader import notes_of
+    from gaslab.checkpoint.settings import recovery
+
+    asked = recovery(*(options.get(name) for name in RECOVERY))
+    return {} if asked is None else notes_of(graph.comm, asked)
+
+
 def check_graph(graph: Any) -> None:
     """Raise UsageError unless *graph* is a graph."""
     arguments.instance("graph", graph, gl.Graph, arguments.GRAPH)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import gaslab as gl
-from gaslab.programs._arguments import RECOVERY
+from gaslab.programs._arguments import resumed_notes
 from gaslab.programs._numpy import np
 from gaslab.programs._samplers import Sampler, Settings
 from gaslab.programs._sweeps import Earlier, run_sweeps
@@ -98,11 +98,7 @@ class _Handed:
 
 def _resumed(tokens: gl.Graph, options: Mapping[str, Any]) -> _Handed | None:
     """Return what the second run began with, if a checkpoint of it is to be resumed (collective)."""
-    from gaslab.checkpoint.loader import notes_of
-    from gaslab.checkpoint.settings import recovery
-
-    asked = recovery(*(options.get(name) for name in RECOVERY))
-    known = {} if asked is None else notes_of(tokens.comm, asked)
+    known = resumed_notes(tokens, options)
     if known.get("run") != 2:
         return None
     handed = known["handed"]

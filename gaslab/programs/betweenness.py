@@ -20,7 +20,7 @@ import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
 from gaslab.programs import weighted_betweenness as weighted
-from gaslab.programs._arguments import check_graph
+from gaslab.programs._arguments import check_graph, resumed_notes
 from gaslab.programs._columns import run
 from gaslab.programs._degrees import HUBS, spread_of_degrees
 from gaslab.programs._parallel_edges import SHARE, has_parallel_edges, with_shares
@@ -291,6 +291,7 @@ def betweenness(
         columns["length"] = weight
     else:
         parameters["lanes"] = _lanes(graph, turn, count, options)
+        options["notes"] = {"lanes": parameters["lanes"]}
         kind = EdgeBetweenness if edges else ParallelBetweenness if parallel else Betweenness
     options = {**options, "columns": columns, "init": {"_turn": turn}, "edges": edges}
     result = run(kind(**parameters), graph, **options)
@@ -299,7 +300,12 @@ def betweenness(
 
 
 def _lanes(graph: gl.Graph, turn: Any, count: int, options: Mapping[str, Any]) -> int:
-    """Return how many sources share a round; on several ranks a superstep costs more than its vertices."""
+    """Return how many sources share a round: those of a checkpoint to resume, else what is faster here.
+
+    On several ranks a superstep costs more than its vertices.
+    """
+    if (known := resumed_notes(graph, options).get("lanes")) in (LANES, LANES_OF_LONG_PATHS):
+        return int(known)
     if count <= LANES_OF_LONG_PATHS:
         return LANES_OF_LONG_PATHS
     few = graph.num_vertices < FEW_VERTICES

@@ -276,3 +276,18 @@ def test_the_time_before_a_checkpoint_counts(hosts: Any, tmp_path: Path) -> None
     error, supersteps = hosts(1).run(timed, str(tmp_path))[0]
     assert "PageRank ran out of 0.15 s" in error
     assert supersteps == 0
+
+
+def betweenness_of_path(comm: Comm, how: dict[str, Any]) -> list[float]:
+    vertices = 5000  # of paths so long that one rank takes fewer sources a round than two
+    path = gl.Graph.from_edges(np.arange(vertices - 1), np.arange(1, vertices), comm=comm)
+    result = gl.betweenness(path, sources=5, threads=1, **how)
+    return result.vertices["betweenness"].tolist()
+
+
+def test_betweenness_resumes_on_other_ranks(hosts: Any, tmp_path: Path) -> None:
+    """How many sources share a round, which follows from the ranks, is that of the checkpoint."""
+    folder = str(tmp_path)
+    (whole,) = hosts(1).run(betweenness_of_path, {"checkpoint": folder, "every": 2000})
+    again, _ = hosts(2).run(betweenness_of_path, {"resume": folder})
+    assert np.allclose(again, whole, rtol=0, atol=1e-9 * max(whole))
