@@ -34,17 +34,21 @@ class Parser(argparse.ArgumentParser):
         )
         self.refused: dict[str, str] = {}  # options of other commands, and why this one does not take them
 
+    @property
+    def options(self) -> list[str]:
+        """The options that it takes, with their dashes."""
+        return [option for action in self._actions for option in action.option_strings]
+
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         if dashes := next((w for w in args or () if re.fullmatch("(--[^=]+=|-[a-z]+)--", w)), None):
             self.error(f"{dashes}: -- ends the options and is not a value")  # argparse may take it away
         arguments, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            known = [option for action in self._actions for option in action.option_strings]
             word = next((w for w in unknown if w.startswith("-")), unknown[0])
             what = "option" if word.startswith("-") else "argument"
             if (option := word.split("=")[0]) in self.refused:
                 self.error(f"{option} is not for {self.prog.split()[1]}: {self.refused[option]}")
-            self.error(f"there is no {what} {word!r}{_hint(word.split('=')[0], known)}")
+            self.error(f"there is no {what} {word!r}{_hint(word.split('=')[0], self.options)}")
         arguments.command = self.prog.split()[1]
         return arguments
 

@@ -98,8 +98,8 @@ def _words(job: Sequence[str], arguments: Any) -> list[str]:
         return list(job)
     if job[0] not in COMMANDS:
         raise UsageError(f"there is no command {job[0]!r}{nearest(job[0], COMMANDS)}")
-    options = importlib.import_module(COMMANDS[job[0]][0]).parser(job[0])._option_string_actions
-    if CHECKPOINT not in options:
+    command: Parser = importlib.import_module(COMMANDS[job[0]][0]).parser(job[0])
+    if CHECKPOINT not in command.options:
         raise UsageError(f"{job[0]} writes no checkpoints to restart from; run it without supervise")
     for word in job:
         if word.split("=")[0] in (CHECKPOINT, "--resume"):
