@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 RUNS = [
     ("pagerank.py", 1, 1), ("pagerank.py", 1, 2), ("pagerank.py", 2, 1),
     ("figures.py", 1, 2), ("traversal.py", 1, 2), ("traversal.py", 2, 1), ("ranks.py", 2, 1),
-    ("asynchronous.py", 2, 1), ("staleness.py", 2, 1), ("gap.py", 1, 2),
+    ("asynchronous.py", 2, 1), ("staleness.py", 2, 1), ("checkpoints.py", 2, 1), ("gap.py", 1, 2),
     ("load.py", 1, 2), ("load.py", 2, 1),
     ("calls.py", 1, 2), ("small_graphs.py", 1, 1), ("jobs.py", 1, 1), ("jobs.py", 2, 1),
     ("topics.py", 1, 1), ("annealing.py", 1, 1), ("foldin.py", 1, 1), ("texts.py", 1, 1),

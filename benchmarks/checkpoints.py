@@ -1,8 +1,8 @@
 """What checkpoints cost: a run with them and without, in turn; their bytes beside those of the fields.
 
-    mpiexec -n 2 python -m benchmarks checkpoints --supersteps 400 --every 100
-    mpiexec -n 2 python benchmarks/checkpoints.py --supersteps 5000 --every 60s --repeats 1
-    mpiexec -n 2 python benchmarks/checkpoints.py --graph grid --program levels --every 1s
+    python -m benchmarks checkpoints --supersteps 400 --every 100
+    python -m benchmarks checkpoints --repeats 1 --supersteps 3600 --every 60s
+    python -m benchmarks checkpoints --graph grid --program levels --every 1s
 
 PageRank runs a number of supersteps that are all alike; levels of a grid are thousands of short ones, between
 which the ranks agree whether a checkpoint is due.
