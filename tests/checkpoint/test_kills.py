@@ -37,4 +37,4 @@ def kills() -> Iterator[Kills]:
 @pytest.mark.parametrize(("job", "ranks", "rank", "when"), CASES, ids=lambda x: str(x))
 def test_a_killed_job_goes_on(kills: Any, job: str, ranks: list[int], rank: int, when: str) -> None:
     kill = {"rank": rank, "when": when, "after": 1, "delay": 0.0}
-    assert kills.check({"job": job, "ranks": ranks, "kills": [kill]}) is None
+    assert kills.check({"job": job, "ranks": ranks, "kills": [kill], "supervised": False}) is None

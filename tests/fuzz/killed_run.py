@@ -99,11 +99,17 @@ class Figures:
     came: Counter[str] = field(default_factory=Counter)  # the moments of the kills
     ended: list[float] = field(default_factory=list)  # seconds from a kill to the end of all ranks
     again: list[float] = field(default_factory=list)  # to the end of the resumed checkpoint's reading
+    restarted: list[float] = field(default_factory=list)  # the same, of a supervisor's first restart
 
     def summary(self) -> str:
         """Return a line for the kills and one for each time."""
         lines = [f"; kills: {', '.join(f'{name} {n}' for name, n in sorted(self.came.items()))}"]
-        for words, times in (("all ranks had ended", self.ended), ("it ran again", self.again)):
+        of_all = {
+            "all ranks had ended": self.ended,
+            "it ran again": self.again,
+            "it ran again, under a supervisor": self.restarted,
+        }
+        for words, times in of_all.items():
             if times:
                 median, longest = sorted(times)[len(times) // 2], max(times)
                 lines.append(
@@ -123,15 +129,25 @@ class KilledRun:
 
     def check(self) -> str | None:
         """Return what is wrong, None where nothing is."""
-        sizes = self.case["ranks"]
-        whole = self.figures.whole.get((self.case["job"], sizes[0]))
-        if whole is None:
-            what = self._start(sizes[0], self.folder / "whole", None)
+        key = self.case["job"], self.case["ranks"][0]
+        if key not in self.figures.whole:
+            what = self._start(key[1], self.folder / "whole", None)
             if what is not None:
                 return f"without a kill: {what}"
-            whole = self.figures.whole[self.case["job"], sizes[0]] = self.answer.read_text()
+            self.figures.whole[key] = self.answer.read_text()
             self.answer.unlink()
+        what = self.run()
+        if what is not None:
+            return what
+        left = [path.name for path in self.checkpoints.iterdir() if UNFINISHED.fullmatch(path.name)]
+        if left:
+            return f"these stay behind: {left}"
+        return self._differs(self.answer.read_text(), self.figures.whole[key], len(self.used) == 1)
+
+    def run(self) -> str | None:
+        """Start the job until it ends by itself, on the ranks `used`; return what is wrong."""
         killed_at = None
+        sizes = self.case["ranks"]
         for number, size in enumerate(sizes):
             kills = self.case["kills"]
             kill = kills[number] if number < len(kills) else None
@@ -139,27 +155,29 @@ class KilledRun:
             if what is not None:
                 return f"start {number} on {size} ranks: {what}"
             if self.answer.exists():
-                break
+                self.used = set(sizes[: number + 1])
+                return None
             killed_at = self.killed_at
-        else:
-            return "no start ended by itself"
-        used = set(sizes[: number + 1])
-        left = [path.name for path in self.checkpoints.iterdir() if UNFINISHED.fullmatch(path.name)]
-        if left:
-            return f"these stay behind: {left}"
-        return self._differs(self.answer.read_text(), whole, len(used) == 1)
+        return "no start ended by itself"
 
-    def _words(self, size: int, checkpoints: Path, marks: Path) -> list[str]:
+    def words(self, checkpoints: Path) -> list[str]:
+        """Return the words of the job, without its options for checkpoints if it is a command."""
         graph, job = str(self.graphs / f"{self.job.graph}.tsv"), self.job
-        start = [*mpiexec(), "-n", str(size), sys.executable, "-m", "tests.fuzz.rank", str(marks)]
         if not job.words:
             script = self.folder / "script.py"
             script.write_text(FLOW)
-            return [*start, str(script), graph, str(checkpoints), str(self.answer)]
+            return [str(script), graph, str(checkpoints), str(self.answer)]
         command, *options = job.words.split()
-        saving = ["--checkpoint", str(checkpoints), "--every", job.every, "--resume", "auto"]
-        saving += ["--on-checkpoint-error", "raise", "-o", str(self.answer)]
-        return [*start, "gaslab", command, graph, *options, *saving, "--threads", "1"]
+        options += ["--on-checkpoint-error", "raise", "-o", str(self.answer), "--threads", "1"]
+        return [command, graph, *options]
+
+    def _words(self, size: int, checkpoints: Path, marks: Path) -> list[str]:
+        start = [*mpiexec(), "-n", str(size), sys.executable, "-m", "tests.fuzz.rank", str(marks)]
+        words = self.words(checkpoints)
+        if not self.job.words:
+            return [*start, *words]
+        saving = ["--checkpoint", str(checkpoints), "--every", self.job.every, "--resume", "auto"]
+        return [*start, "gaslab", *words, *saving]
 
     def _start(
         self, size: int, checkpoints: Path, kill: dict[str, Any] | None, killed_at: float | None = None
@@ -189,13 +207,13 @@ class KilledRun:
     ) -> str | None:  # fmt: skip
         until = time.monotonic() + HANGS
         errors, shared, struck = marks / "errors", set[str](), False
-        before = _names(checkpoints)
+        before = names_of(checkpoints)
         while process.poll() is None and time.monotonic() < until:
             pids = _pids(marks)
             if killed_at is not None and "resumed" in errors.read_text():
                 self.figures.again.append(time.monotonic() - killed_at)
                 killed_at = None
-            if kill is not None and not struck and len(pids) == size and _is_time(kill, checkpoints, before):
+            if kill is not None and not struck and len(pids) == size and is_time(kill, checkpoints, before):
                 time.sleep(kill["delay"])
                 shared = shared_by(pids.values())
                 with contextlib.suppress(ProcessLookupError):
@@ -240,11 +258,11 @@ def _pids(marks: Path) -> dict[int, int]:
     return {int(path.name[4:]): int(path.read_text()) for path in marks.glob("pid-*")}
 
 
-def _names(checkpoints: Path) -> set[str]:
+def names_of(checkpoints: Path) -> set[str]:
     return {path.name for path in complete(checkpoints)} if checkpoints.is_dir() else set()
 
 
-def _is_time(kill: dict[str, Any], checkpoints: Path, before: set[str]) -> bool:
+def is_time(kill: dict[str, Any], checkpoints: Path, before: set[str]) -> bool:
     """Whether what the kill waits for has come: a checkpoint under way, a new one, or nothing."""
     if kill["when"] == "at once":
         return True
@@ -252,6 +270,6 @@ def _is_time(kill: dict[str, Any], checkpoints: Path, before: set[str]) -> bool:
         return False
     names = os.listdir(checkpoints)
     if kill["when"] == "writing":
-        written = len(_names(checkpoints) - before) >= kill["after"]
+        written = len(names_of(checkpoints) - before) >= kill["after"]
         return written and any(map(UNFINISHED.fullmatch, names))
-    return bool(_names(checkpoints) - before)
+    return bool(names_of(checkpoints) - before)

@@ -1,7 +1,8 @@
 """Jobs with checkpoints of which a rank is killed at a drawn moment, and that are started again.
 
-What must hold: all ranks end within a second of the kill; the job that is started again ends with the answer
-of an uninterrupted run, bit for bit on the same ranks where the engine promises it; nothing stays behind.
+What must hold: all ranks end within a second of the kill; the job that is started again, by hand or by a
+supervisor, ends with the answer of an uninterrupted run, bit for bit on the same ranks where the engine
+promises it; nothing stays behind.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from tests.fuzz.fuzzer import Fuzzer
 from tests.fuzz.killed_run import JOBS, Figures, KilledRun, write_graphs
+from tests.fuzz.supervised_run import SupervisedRun
 
 TOGETHER = 2  # runs at once
 
@@ -35,13 +37,17 @@ class Kills(Fuzzer):
         size = random.choice((2, 2, 2, 3, 4))
         kills = [self._kill(random) for _ in range(random.choice((1, 1, 1, 2)))]
         moves = random.random() < 0.35
+        job = random.choice(list(JOBS))
+        if random.random() < 0.5:
+            return {"job": job, "ranks": [size], "kills": kills, "supervised": True, "shrink": moves}
         sizes = [size, *(random.choice((2, 3, 4)) if moves else size for _ in kills)]
-        return {"job": random.choice(list(JOBS)), "ranks": sizes, "kills": kills}
+        return {"job": job, "ranks": sizes, "kills": kills, "supervised": False}
 
     @staticmethod
     def _kill(random: randoms.Random) -> dict[str, Any]:
         return {
             "rank": random.randrange(4),
+            "guard": random.random() < 0.2,  # of a supervised rank: its parent, which is to say how it ended
             "when": random.choice(("at once", "writing", "writing", "written", "written")),
             "after": random.randrange(3),
             "delay": random.choice(
@@ -61,7 +67,8 @@ class Kills(Fuzzer):
         folder = self.folder / f"run-{self.number}"
         folder.mkdir()
         try:
-            return KilledRun(self.figures, self.folder, case, folder).check()
+            kind = SupervisedRun if case["supervised"] else KilledRun
+            return kind(self.figures, self.folder, case, folder).check()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

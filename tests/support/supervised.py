@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from gaslab.system import segments
 from tests.mpi.launcher import environment, mpiexec
@@ -58,7 +59,7 @@ class Supervised:
 
     def words(self, *job: str, options: Sequence[str] = ()) -> Done:
         """Run a job of any words to its end."""
-        with self._popen(job, options) as process:
+        with self.popen(job, options) as process:
             return self.end(process)
 
     def start(
@@ -67,16 +68,19 @@ class Supervised:
         """Start a script's text, with the folder of checkpoints as its first argument."""
         path = self.work / "job.py"
         path.write_text(script.replace("comm.rank == 1", f"comm.rank == {rank}"))
-        return self._popen([str(path), str(self.folder), *map(str, words)], options)
+        return self.popen([str(path), str(self.folder), *map(str, words)], options)
 
     @contextlib.contextmanager
-    def _popen(self, job: Sequence[str], options: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    def popen(
+        self, job: Sequence[str], options: Sequence[str] = (), stderr: Any = subprocess.PIPE
+    ) -> Iterator[subprocess.Popen[str]]:
+        """Start a job of any words."""
         launcher = [] if self._launcher is None else ["--launcher", shlex.join(self._launcher)]
         command = [sys.executable, "-m", "gaslab", "supervise", "-n", "2", "--checkpoint", str(self.folder)]
         process = subprocess.Popen(
             [*command, *launcher, *options, "--", *job],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             errors="replace",
             start_new_session=True,
