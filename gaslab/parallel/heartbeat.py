@@ -93,6 +93,14 @@ class _Writer:
             self._unfinished.append(os.path.abspath(path))
             self.write()
 
+    def naming(self, path: str) -> None:
+        """Let later starts of this job replace an output."""
+        import json
+
+        if os.getpid() == self.pid:
+            with contextlib.suppress(OSError), open(_outputs(self.folder), "a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(path)}\n")
+
     def go_on(self) -> None:
         """Write once a second, and send this process the signal that the supervisor asks for."""
         from gaslab.system import processes
@@ -132,7 +140,8 @@ def begin() -> None:
     if signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL:
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     _writer.write()
-    leftovers.tell = _writer.begun
+    leftovers.tell, leftovers.naming = _writer.begun, _writer.naming
+    leftovers.named = _named(folder)
     threading.Thread(target=_writer.go_on, name="heartbeat", daemon=True).start()
 
 
@@ -156,6 +165,19 @@ def _fork_from_guard(folder: str, rank: int, shared: Any) -> None:
     if os.WIFSIGNALED(status):
         processes.end_by(os.WTERMSIG(status))
     os._exit(os.WEXITSTATUS(status))
+
+
+def _outputs(folder: str) -> str:
+    """Return the file of what all starts of this job have written, beside the folders of each."""
+    return os.path.join(os.path.dirname(folder), "outputs")
+
+
+def _named(folder: str) -> set[str]:
+    import json
+
+    with contextlib.suppress(OSError, ValueError), open(_outputs(folder), encoding="utf-8") as file:
+        return set(map(json.loads, file))
+    return set()
 
 
 def _phase(shared: Any) -> str:

@@ -71,6 +71,7 @@ class AtomicFile:
             if self._beside is not None:
                 if mode is not None:
                     os.chmod(self._beside, mode)
+                leftovers.naming(str(output.real))
                 named, beside = _give_name(self._beside, output), self._beside
                 self._beside = None
                 if not named:
@@ -119,6 +120,7 @@ class AtomicFolder:
         moved: list[Path] = []  # more than one where another job puts its answer there just now
         try:
             _like(beside, output.real)
+            leftovers.naming(str(output.real))
             while not _rename_folder(beside, output.real):
                 if not output.force:
                     self.beside = Path()

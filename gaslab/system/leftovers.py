@@ -2,7 +2,8 @@
 
 A normal end and an exception clean up by themselves (`undone`). A timeout and an abort end the process from
 another thread, with no exception anywhere; they call `clear` before. A killed process cleans up
-nothing: its supervisor, if it has one, removes the paths that were given to `tell`.
+nothing: its supervisor, if it has one, removes the paths that were given to `tell`, and starts the job again,
+which may replace the outputs that were given to `naming`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ def _tell_nobody(path: str) -> None:
 
 
 tell: Callable[[str], None] = _tell_nobody  # of a file or folder just made that a kill would leave behind
+naming: Callable[[str], None] = _tell_nobody  # of a complete output that is about to get its name
+named: set[str] = set()  # outputs of earlier starts of this job
 
 
 @contextlib.contextmanager

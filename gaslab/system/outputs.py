@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gaslab.errors import UsageError
+from gaslab.system import leftovers
 
 _LINKS = 40  # that may lead from one to the next, as in the kernel
 
@@ -40,6 +41,8 @@ class Output:
         What *path* leads to, through links.
     stream : bool
         A device, a pipe, or a descriptor of this process (``/dev/stdout``): it is written to, not replaced.
+    force : bool
+        True, too, if an earlier start of this job has written it.
 
     Raises
     ------
@@ -60,10 +63,11 @@ class Output:
             raise UsageError("an output has an empty name; name a file")
         if "\0" in text:
             raise UsageError(f"cannot write {text!r}: a name holds no zero byte")
-        self.path, self.force, self.folder, self._way = Path(text), force, folder, way
+        self.path, self.folder, self._way = Path(text), folder, way
         self._planted = _planted(text)  # before links are followed: what is exchanged meanwhile is noticed
         real = os.path.realpath(text if follow else self.path.parent)
         self.real = Path(real) if follow else Path(real, self.path.name)
+        self.force = force or str(self.real) in leftovers.named
         self.stream = not folder and follow and _is_stream(text)
 
     def check(self) -> None:

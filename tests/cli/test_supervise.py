@@ -260,6 +260,53 @@ def test_nothing_is_left_of_killed_ranks(supervised: Supervised) -> None:
     assert sorted(os.listdir(supervised.folder)) == ["again", "superstep-00000000", "superstep-00000001"]
 
 
+WRITES = """
+import os, signal, sys
+from pathlib import Path
+from gaslab.parallel.comm import world
+from gaslab.system.atomic_writes import write_bytes
+from gaslab.system.outputs import Output
+
+folder, comm = Path(sys.argv[1]), world()
+first = comm.allreduce(int((folder / "own").exists())) == 0
+if comm.rank == 0:
+    for name in sys.argv[2:]:
+        output = Output(folder / name)
+        output.check()
+        write_bytes(output, b"first" if first else b"again")
+    if first:
+        (folder / "theirs").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+comm.allreduce(1)
+"""
+
+
+def test_outputs_of_an_earlier_start_are_replaced(supervised: Supervised) -> None:
+    """They alone: a file that another has made meanwhile is left."""
+    assert supervised.run(WRITES, "own").code == 0
+    assert (supervised.folder / "own").read_bytes() == b"again"
+    (supervised.folder / "own").unlink()
+    (supervised.folder / "theirs").unlink()
+    refused = supervised.run(WRITES.replace("sys.argv[2:]", '["own", "theirs"][:2 - first]'))
+    assert refused.code == 1
+    assert (supervised.folder / "theirs").read_bytes() == b""
+
+
+AT_EXIT = """
+import atexit, os, signal
+from gaslab.parallel.comm import world
+if world().allreduce(1) and world().rank == 0:
+    print("answer", flush=True)
+    atexit.register(os.kill, os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_job_that_is_done_is_not_restarted(supervised: Supervised) -> None:
+    """Its ranks have said that they end with 0; what happens while Python shuts down does not matter."""
+    done = supervised.run(AT_EXIT)
+    assert (done.code, done.out, done.said) == (0, "answer\n", [])
+
+
 def test_a_reader_that_leaves_is_no_failure(supervised: Supervised) -> None:
     with supervised.start(JOB, 3, "pass") as process:
         assert process.stdout is not None

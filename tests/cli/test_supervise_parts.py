@@ -160,7 +160,9 @@ ENDINGS: dict[str, tuple[int, list[tuple[int | None, str, int | None]], int, str
     "with its guard": (137, [(None, "", None)], 137, "rank 0 was ended by SIGKILL, last seen in super"),
     "abort": (13, [(None, "", None)], 13, "MPI was aborted with exit code 13, or its launcher failed"),
     "kill -9 mpiexec": (-9, [(None, "", None)], 137, "the launcher was ended by SIGKILL; rank 0 was last"),
-    "the launcher": (-9, [(0, "", 0)], 137, "the launcher ended with exit code 137"),
+    "the launcher": (-9, [(0, "", 120 * EXIT)], 137, "the launcher ended with exit code 137"),
+    "killed when it is done": (9, [(0, "", 9), (0, "", 0)], 0, None),
+    "the launcher alone": (-9, [(0, "", 0)], 0, None),
     "alarm": (14, [(None, "", 14)], 142, None),
 }  # fmt: skip
 

@@ -51,7 +51,7 @@ def of_ended(watch: Watch, launcher: int, first: bool) -> Ending:
     first : bool
         Whether this was the first attempt.
     """
-    if launcher == 0:
+    if launcher == 0 or watch.done():
         return Ending(0)
     code = launcher if launcher > 0 else 128 - launcher
     failed = watch.failed()

@@ -117,6 +117,11 @@ class Watch:
         """Return the ranks that are gone without saying why."""
         return [rank for rank in self.ranks.values() if rank.gone and rank.said.code is None]
 
+    def done(self) -> bool:
+        """Return whether all ranks said that they end well, and did, or were killed after that."""
+        well = [rank.said.code == 0 and not rank.exit_code for rank in self.ranks.values()]
+        return len(well) == self.size and all(well)
+
     def failed(self) -> list[Rank]:
         """Return the ranks that said that they end with an exit code other than 0."""
         return [rank for rank in self.ranks.values() if rank.said.code]
