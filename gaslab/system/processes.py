@@ -113,8 +113,10 @@ def send(pids: Collection[int], number: int) -> None:
 
 def kill_descendants(but: Collection[int]) -> None:
     """Kill what descends from this process, stopped or not, and wait until it is gone; as `descendants`."""
-    deadline = time.monotonic() + _GONE_SECONDS
-    while left := descendants(os.getpid(), but):
+    deadline, before = time.monotonic() + _GONE_SECONDS, {0}
+    # A look while a process gets another parent, because its own has died, may find it below neither.
+    while (left := descendants(os.getpid(), but)) or before:
+        before = left
         send(left, signal.SIGKILL)
         for pid in left:
             with contextlib.suppress(ChildProcessError):  # its parent is another, which is killed too

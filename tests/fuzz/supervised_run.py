@@ -78,7 +78,8 @@ class SupervisedRun(KilledRun):
         one = ranks[kill["rank"] % size]
         with contextlib.suppress(ProcessLookupError):
             os.kill(one.guard if kill["guard"] else one.pid, signal.SIGKILL)
-        self.struck.append(f"rank {one.rank} (pid {one.pid} ")
+        # Of a rank whose guard is killed nobody tells how it ended: it may look as if another was the first.
+        self.struck.append("rank " if kill["guard"] else f"rank {one.rank} (pid {one.pid} ")
         return True
 
     def _ranks(self) -> dict[int, Heartbeat]:
