@@ -20,7 +20,8 @@ class Requests:
 
     def __init__(self, seconds: float | None, supersteps: int | None) -> None:
         self._seconds, self._supersteps = seconds, supersteps
-        self._asked = NOTHING
+        self._stop = False
+        self._heard = self._read = self._met = 0  # signals that ask for a checkpoint
         self._before: dict[int, Any] = {}
         self._last_time, self._last_superstep = time.perf_counter(), 0
 
@@ -31,27 +32,35 @@ class Requests:
         self._last_time = time.perf_counter()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        if self._stop and kind is None:  # the run was over before it could end by the signal
+            signal.raise_signal(signal.SIGTERM)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        self._asked = max(self._asked, STOP if number == signal.SIGTERM else DUE)
+        if number == signal.SIGTERM:
+            self._stop = True
+        else:
+            self._heard += 1
 
     def wanted(self, superstep: int, writing: bool) -> int:
         """Return what this rank wants after *superstep* supersteps; nothing twice after the same one.
 
         The time alone asks for nothing while this rank is *writing*.
         """
-        if superstep == self._last_superstep and self._asked != STOP:
+        self._read = self._heard
+        if self._stop:
+            return STOP
+        if superstep == self._last_superstep:
             return NOTHING
         passed = time.perf_counter() - self._last_time
         due = self._seconds is not None and not writing and passed >= self._seconds
         if self._supersteps is not None:
             due = superstep - self._last_superstep >= self._supersteps
-        return max(self._asked, DUE) if due else self._asked
+        return DUE if due or self._read != self._met else NOTHING
 
     def met(self, superstep: int) -> None:
-        """Note that a checkpoint begins."""
-        self._asked = NOTHING
+        """Note that a checkpoint begins, as it was wanted; signals that came after that ask for another."""
+        self._met = self._read
         self._last_time, self._last_superstep = time.perf_counter(), superstep

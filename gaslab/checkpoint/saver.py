@@ -98,8 +98,8 @@ class Saver:
         self._ends.enter_context(self._requests)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._ends.close()
+    def __exit__(self, *raised: Any) -> None:
+        self._ends.__exit__(*raised)
 
     def _close(self) -> None:
         if self._folder is not None:

@@ -249,6 +249,47 @@ def test_a_signal_asks_for_a_checkpoint(hosts: Any, size: int, tmp_path: Path) -
         assert found == [([name], f"{ended}, handler back")] * size
 
 
+def strike_in_flush(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SIGTERM come in the middle of the first flush to the disk."""
+    sent: list[int] = []
+
+    def slow(_: int) -> None:
+        time.sleep(0.3)
+        if not sent:
+            sent.append(signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.3)
+
+    monkeypatch.setattr(os, "fsync", slow)
+
+
+def ring() -> gl.Graph:
+    return gl.Graph.from_edges(range(50), [(v + 1) % 50 for v in range(50)])
+
+
+def test_sigterm_is_heard_while_the_run_waits_for_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strike_in_flush(monkeypatch)
+    with pytest.raises(gl.Terminated, match=f"{tmp_path}/superstep-0000000. was written"):
+        gl.pagerank(ring(), max_iterations=6, tolerance=0, checkpoint=tmp_path, every=1, threads=1)
+
+
+def test_sigterm_after_the_last_superstep_has_its_usual_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strike_in_flush(monkeypatch)
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            gl.pagerank(ring(), max_iterations=6, tolerance=0, checkpoint=tmp_path, every=6, threads=1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [signal.SIGTERM]
+
+
 def timed(comm: Comm, folder: str) -> tuple[str, int]:
     """Return the error of a resumed run whose time was up before its checkpoint, and its supersteps."""
     ring = gl.Graph.from_edges(range(50), [(v + 1) % 50 for v in range(50)], comm=comm)
