@@ -38,7 +38,10 @@ def _unpacked(column: np.ndarray) -> list[Any]:
     if column.dtype in (np.int64, np.float64):
         numbers: list[Any] = column.tolist()
         return numbers
-    values = json.loads(column.tobytes())
+    try:
+        values = json.loads(column.tobytes())
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
     if not isinstance(values, list):
         raise ValueError("a column of the history is no list")
     return values

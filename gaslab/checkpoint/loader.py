@@ -24,6 +24,8 @@ from gaslab.ragged import RaggedColumn
 
 log = logging.getLogger("gaslab")
 
+LOOKS = 5  # for a whole checkpoint in a folder where another job writes new ones and removes the old
+
 
 @dataclass
 class Loaded:
@@ -66,26 +68,42 @@ def load(
     *layout* returns what a snapshot of this run has. Raises UsageError where it is of another run, and
     InputError where all are damaged.
     """
+    listed: list[Path] = []
     problems: list[str] = []
-    for path in newest(comm, settings):
-        try:
-            manifest = comm.on_root(lambda path=path: read_manifest(path))  # type: ignore[misc]
-            runs = [notes.get("run") for notes in (manifest.notes, settings.notes)]
-            if None not in runs and runs[0] != runs[1]:
-                continue  # of another run of the same call
-            found = _read(comm, path, manifest, identity, order, cut, layout)
-        except InputError as error:
-            problems.append(str(error))
-            if comm.rank == 0:
-                log.warning("warning: %s; looking for an earlier checkpoint", error)
-            continue
-        found.vertices = {name: order.vertices.from_ranges(x) for name, x in found.vertices.items()}
-        if order.edges is not None:
-            found.edges = {name: order.edges.from_ranges(x) for name, x in found.edges.items()}
-        return Loaded(path, manifest, found)
+    for _ in range(LOOKS):
+        before, listed = listed, newest(comm, settings)
+        if listed == before:
+            break
+        problems = []
+        for path in listed:
+            try:
+                found = _loaded(comm, path, settings.notes, identity, order, cut, layout)
+            except InputError as error:
+                problems.append(str(error))
+                if comm.rank == 0:
+                    log.warning("warning: %s; looking for an earlier checkpoint", error)
+                continue
+            if found is not None:
+                return found
     if problems:
         raise InputError(f"{settings.resume}: no checkpoint can be resumed: {'; '.join(problems)}")
     return None
+
+
+def _loaded(
+    comm: Comm, path: Path, notes: Mapping[str, Any], identity: Mapping[str, list[str]], order: Order,
+    cut: str, layout: Layout,
+) -> Loaded | None:  # fmt: skip
+    """Read one checkpoint; None if it is of another run of the same call (collective)."""
+    manifest = comm.on_root(lambda: read_manifest(path))
+    runs = [one.get("run") for one in (manifest.notes, notes)]
+    if None not in runs and runs[0] != runs[1]:
+        return None
+    found = _read(comm, path, manifest, identity, order, cut, layout)
+    found.vertices = {name: order.vertices.from_ranges(x) for name, x in found.vertices.items()}
+    if order.edges is not None:
+        found.edges = {name: order.edges.from_ranges(x) for name, x in found.edges.items()}
+    return Loaded(path, manifest, found)
 
 
 def notes_of(comm: Comm, settings: Recovery) -> dict[str, Any]:
@@ -173,8 +191,9 @@ class _Reader:
                 parts.append(piece.rows(name, begin, end))
                 continue
             lengths = piece.rows(name, 0, end)
+            most = piece.arrays[f"{VALUES}{kind}/{word}"].shape[0]
             ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
-            if lengths.min(initial=0) < 0 or ends[-1] > piece.arrays[f"{VALUES}{kind}/{word}"].shape[0]:
+            if lengths.min(initial=0) < 0 or max(lengths.max(initial=0), ends[-1]) > most:
                 raise InputError(f"{piece.path}: the lists of {word!r} have lengths that cannot be")
             parts.append(lengths[begin:])
             lists.append(piece.rows(f"{VALUES}{kind}/{word}", ends[begin], ends[end]))

@@ -124,7 +124,7 @@ def _check_members(made: Manifest) -> None:
     if not all(map(_is_size, made.numbers.values())):
         raise ValueError("a counter is no number")
     spent = Spent(**made.spent)
-    if not all(type(x) in (int, float) and 0 <= x < math.inf for x in asdict(spent).values()):
+    if not all(type(x) in (int, float) and 0 <= float(x) < math.inf for x in asdict(spent).values()):
         raise ValueError("the time spent is no number")
 
 

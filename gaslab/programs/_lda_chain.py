@@ -40,7 +40,7 @@ def run_chain(
         return _run(sampler, settings, tokens, topics, **options), settings
     options, rest = dict(options), stages[1][1]
     first: dict[str, Any] | None = None  # what the first run says of its checkpoints
-    handed = _resumed(tokens, options)
+    handed = _resumed(tokens, options, settings.topics)
     if handed is None:
         run = {**options, "on": "local", "edges": False, "precision": None, "notes": {"run": 1}}
         result = _run(
@@ -96,13 +96,30 @@ class _Handed:
     word: float
 
 
-def _resumed(tokens: gl.Graph, options: Mapping[str, Any]) -> _Handed | None:
+def _resumed(tokens: gl.Graph, options: Mapping[str, Any], topics: int) -> _Handed | None:
     """Return what the second run began with, if a checkpoint of it is to be resumed (collective)."""
     known = resumed_notes(tokens, options)
     if known.get("run") != 2:
         return None
-    handed = known["handed"]
-    return _Handed(Earlier(**handed["earlier"]), handed["document"], handed["word"])
+    try:
+        return _handed(known["handed"], topics)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        raise gl.InputError(
+            f"{options['resume']}: the checkpoint does not say what its first sampler left; start again "
+            "without resume="
+        ) from None
+
+
+def _handed(known: Mapping[str, Any], topics: int) -> _Handed:
+    """Return what a checkpoint's notes say; raises LookupError, TypeError or ValueError where they cannot."""
+    earlier = Earlier(list(map(dict, known["earlier"]["history"])), dict(known["earlier"]["costs"]))
+    priors = np.array([*known["document"], known["word"]], float)
+    figures = np.array([earlier.costs[name] for name in Earlier.NAMES], float)
+    if priors.size != topics + 1 or not (np.isfinite(priors).all() and priors.min() > 0):
+        raise ValueError("the priors are none")
+    if not (np.isfinite(figures).all() and figures.min() >= 0):
+        raise ValueError("the costs are none")
+    return _Handed(earlier, priors[:-1].tolist(), priors[-1].item())
 
 
 def _run(

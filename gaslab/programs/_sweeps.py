@@ -25,6 +25,8 @@ SPENT = ("seconds", "bytes_sent")  # in each superstep, which the reference engi
 class Earlier:
     """The sweeps of an earlier program, which a run goes on from; plain numbers, which a checkpoint keeps."""
 
+    NAMES = (*COSTS, *STAGES, "cpu_seconds")  # of the costs
+
     history: list[dict[str, Any]]
     costs: dict[str, float]
 
