@@ -7,7 +7,7 @@ from typing import Any
 
 import gaslab as gl
 from gaslab import arguments
-from gaslab.engine.engines import Async, Reference, Sync, engine_of
+from gaslab.engine.engines import Async, Reference, Stale, Sync, engine_of
 
 RECOVERY = ("checkpoint", "every", "keep", "resume", "on_checkpoint_error")  # options of `gaslab.run`
 
@@ -35,6 +35,16 @@ def is_async(options: Mapping[str, Any]) -> bool:
     """Return whether the options ask for a run without supersteps."""
     engine = options.get("engine")
     return isinstance(engine, Async) or (isinstance(engine, str) and engine == Async.name)
+
+
+def check_counts_supersteps(name: str, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for an engine whose ranks are in different supersteps, which *name* counts."""
+    engine = engine_of(options.get("engine", Sync.name))
+    if isinstance(engine, Stale) and engine.staleness:
+        raise gl.UsageError(
+            f"{name} counts the supersteps that all ranks take together, which {engine!r} does not; "
+            "use engine='sync'"
+        )
 
 
 def in_supersteps(options: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
+from gaslab.programs._arguments import check_counts_supersteps
 from gaslab.programs._columns import run
 from gaslab.programs._tool import Command, Option, Tool
 
@@ -102,6 +103,7 @@ def bfs(graph: gl.Graph, source: Any, *, parents: bool = False, **options: Any) 
     array([-1,  1,  1, -1])
     """
     parents = arguments.flag("parents", parents)
+    check_counts_supersteps("bfs", options)
     return run(Tree(source=source) if parents else Levels(source=source), graph, **options)
 
 

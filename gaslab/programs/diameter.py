@@ -14,6 +14,7 @@ from typing import Any
 import gaslab as gl
 from gaslab import arguments
 from gaslab.parallel.collective import collective
+from gaslab.programs._arguments import check_counts_supersteps
 from gaslab.programs._columns import run
 from gaslab.programs._tool import Command, Option, Tool
 
@@ -106,6 +107,7 @@ def diameter(graph: gl.Graph, *, share: float = 0.9, registers: int = 64, **opti
     """
     share = arguments.number("share", share, above=0, most=1, hint="; 0.9 is usual")
     registers = arguments.whole("registers", registers, 1, 1 << 16)
+    check_counts_supersteps("diameter", options)
     result = run(Reach(registers=registers), graph, **options)
     pairs = [float(graph.num_vertices), *(row["pairs"] for row in result.history)]
     figures = {

@@ -172,3 +172,12 @@ def test_the_diameter_of_plain_graphs() -> None:
     assert 28 <= gl.diameter(ring).metrics["answer"]["diameter"] <= 32
     with pytest.raises(gl.UsageError, match=r"share=0: a number above 0 and at most 1 is needed"):
         gl.diameter(ring, share=0)
+
+
+@pytest.mark.parametrize("name", ["bfs", "diameter"])
+def test_what_counts_supersteps_needs_ranks_that_take_them_together(name: str) -> None:
+    graph = gl.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    words = (0,) if name == "bfs" else ()
+    with pytest.raises(gl.UsageError, match=f"{name} counts the supersteps .* use engine='sync'"):
+        getattr(gl, name)(graph, *words, engine=gl.Stale(staleness=1))
+    getattr(gl, name)(graph, *words, engine=gl.Stale(staleness=0))
