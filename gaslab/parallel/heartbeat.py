@@ -15,6 +15,7 @@ A rank without a supervisor looks for the variable once, and loads nothing more.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import threading
@@ -75,7 +76,7 @@ class _Writer:
         self.progress += 1
 
     def write(self) -> None:
-        """Replace the file; a disk that is full or gone is for the supervisor to judge."""
+        """Replace the file; on a full disk, overwrite it."""
         import json
 
         with self._lock, contextlib.suppress(OSError):
@@ -135,6 +136,7 @@ def begin() -> None:
     launch.started_by = os.getppid()
     shared = mmap.mmap(-1, _PHASE_BYTES)
     _fork_from_guard(folder, rank, shared)
+    _empty_input()
     _writer = _Writer(folder, rank, shared)
     _writer.enter("starting", moves=False)
     if signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL:
@@ -143,6 +145,13 @@ def begin() -> None:
     leftovers.tell, leftovers.naming = _writer.begun, _writer.naming
     leftovers.named = _named(folder)
     threading.Thread(target=_writer.go_on, name="heartbeat", daemon=True).start()
+
+
+def _empty_input() -> None:
+    """Let standard input end at once: a launcher leaves that of some ranks open."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
 
 
 def _fork_from_guard(folder: str, rank: int, shared: Any) -> None:
@@ -206,7 +215,10 @@ def read(folder: str) -> tuple[dict[int, Heartbeat], dict[int, Death]]:
     import json
 
     beats, deaths = {}, {}
-    for name in os.listdir(folder):
+    names: list[str] = []
+    with contextlib.suppress(OSError):  # the folder was removed, or its server does not answer
+        names = os.listdir(folder)
+    for name in names:
         kind, _, rank = name.partition("-")
         with contextlib.suppress(OSError, ValueError):  # just replaced, on a network file system
             if kind in ("rank", "death"):
@@ -234,7 +246,15 @@ def host() -> str:
 
 
 def _replace(folder: str, name: str, text: str) -> None:
-    beside = os.path.join(folder, f".{name}")
-    with open(beside, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(beside, os.path.join(folder, name))
+    """Write a small file at once; where there is no room for another one, into the room of the old one."""
+    beside, final = os.path.join(folder, f".{name}"), os.path.join(folder, name)
+    try:
+        with open(beside, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(beside, final)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        with open(final, "r+", encoding="utf-8") as file:
+            file.write(text)
+            file.truncate()

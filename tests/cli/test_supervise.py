@@ -260,6 +260,19 @@ def test_nothing_is_left_of_killed_ranks(supervised: Supervised) -> None:
     assert sorted(os.listdir(supervised.folder)) == ["again", "superstep-00000000", "superstep-00000001"]
 
 
+def test_the_folder_of_checkpoints_is_removed(supervised: Supervised) -> None:
+    done = supervised.run(JOB, 8, f"import shutil; shutil.rmtree(folder); {KILL}")
+    assert done.code == 2
+    assert done.err.endswith(
+        f"--checkpoint {supervised.folder}: cannot be written to any more: No such file or directory\n"
+    )
+
+
+def test_standard_input_is_empty_on_all_ranks(supervised: Supervised) -> None:
+    done = supervised.run("import sys; assert sys.stdin.read() == ''")
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
 WRITES = """
 import os, signal, sys
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -91,7 +92,7 @@ def test_a_command_gets_the_options_of_its_checkpoints(
     options = ["-n", "3", f"--checkpoint={tmp_path}", "--every", "5m", "--keep=4", "--launcher", "echo"]
     assert main(["supervise", *options, "--", "pagerank", "G", "--top=3"]) == 0
     more = f"--checkpoint={tmp_path} --every=5m --keep=4 --resume=auto"
-    assert capfd.readouterr().out == f"3 {sys.executable} -m gaslab pagerank G --top=3 {more}"
+    assert capfd.readouterr().out == f"3 {sys.executable} -m gaslab pagerank {more} G --top=3"
 
 
 @pytest.mark.usefixtures("commands")
@@ -163,6 +164,8 @@ ENDINGS: dict[str, tuple[int, list[tuple[int | None, str, int | None]], int, str
     "the launcher": (-9, [(0, "", 120 * EXIT)], 137, "the launcher ended with exit code 137"),
     "killed when it is done": (9, [(0, "", 9), (0, "", 0)], 0, None),
     "the launcher alone": (-9, [(0, "", 0)], 0, None),
+    "a launcher that hides it": (0, [(None, "", 9), (None, "", 0)], 137, "rank 0 was ended by SIGKILL in"),
+    "_exit(0)": (0, [(None, "", 0), (None, "", 0)], 0, None),
     "alarm": (14, [(None, "", 14)], 142, None),
 }  # fmt: skip
 
@@ -174,6 +177,25 @@ def test_endings(tmp_path: Path, case: str) -> None:
     assert (ended.code, ended.again) == (code, cause is not None)
     if cause is not None:
         assert ended.cause.replace(f" (pid 1 on {heartbeat.host()})", "").startswith(cause)
+
+
+def test_a_heartbeat_goes_on_without_room_for_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    said = Heartbeat(0, 1, 1, "here", beat=10, phase="in superstep 10")
+    heartbeat._replace(str(tmp_path), "rank-0", json.dumps(said._asdict()))
+    monkeypatch.setattr(os, "replace", full)
+    later = said._replace(beat=11, phase="in superstep 9")
+    heartbeat._replace(str(tmp_path), "rank-0", json.dumps(later._asdict()))
+    beats, _ = heartbeat.read(str(tmp_path))
+    assert (beats[0].beat, beats[0].phase) == (11, "in superstep 9")
+
+
+def test_a_folder_that_is_gone_says_nothing(tmp_path: Path) -> None:
+    assert heartbeat.read(str(tmp_path / "gone")) == ({}, {})
 
 
 def test_a_lost_rank_is_named_before_those_that_wait_for_it(tmp_path: Path) -> None:

@@ -106,4 +106,4 @@ def _words(job: Sequence[str], arguments: Any) -> list[str]:
             raise UsageError(f"{word} stands after --; name the folder before --, and supervise adds both")
     given = {"every": arguments.every, "keep": arguments.keep}
     more = [f"--{name}={value}" for name, value in given.items() if value is not None]
-    return [*job, f"{CHECKPOINT}={arguments.checkpoint}", *more, "--resume=auto"]
+    return [job[0], f"{CHECKPOINT}={arguments.checkpoint}", *more, "--resume=auto", *job[1:]]

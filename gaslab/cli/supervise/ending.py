@@ -51,9 +51,9 @@ def of_ended(watch: Watch, launcher: int, first: bool) -> Ending:
     first : bool
         Whether this was the first attempt.
     """
-    if launcher == 0 or watch.done():
+    if watch.done() or (launcher == 0 and not watch.broken()):
         return Ending(0)
-    code = launcher if launcher > 0 else 128 - launcher
+    code = 128 - launcher if launcher < 0 else launcher or 1  # some launchers hide the end of a rank
     failed = watch.failed()
     for rank in failed:
         if _is_final(rank.said):

@@ -39,7 +39,12 @@ class Supervisor:
         while True:
             began, newest = time.monotonic(), self._newest()
             attempt_folder = os.path.join(folder, str(restarts))
-            os.mkdir(attempt_folder)
+            try:
+                os.mkdir(attempt_folder)
+            except OSError as error:
+                raise UsageError(
+                    f"--checkpoint {self._checkpoints}: cannot be written to any more: {error.strerror}"
+                ) from None
             ended = Attempt(self._job, size, attempt_folder, signals).run(first=restarts == 0)
             if signals.stop is not None:
                 _say(f"{ended.cause}; exit code {ended.code}")
@@ -71,7 +76,9 @@ class Supervisor:
 
     def _newest(self) -> str | None:
         """Return the path of the newest checkpoint, None without one."""
-        there = complete(Path(self._checkpoints))
+        there: list[Path] = []
+        with contextlib.suppress(OSError):
+            there = complete(Path(self._checkpoints))
         return str(there[0]) if there else None
 
 

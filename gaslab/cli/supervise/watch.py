@@ -122,6 +122,10 @@ class Watch:
         well = [rank.said.code == 0 and not rank.exit_code for rank in self.ranks.values()]
         return len(well) == self.size and all(well)
 
+    def broken(self) -> bool:
+        """Return whether a rank on this machine neither said that it ends well nor ended well."""
+        return any(r.said.code != 0 and (r.death is None or r.death.status != 0) for r in self.here)
+
     def failed(self) -> list[Rank]:
         """Return the ranks that said that they end with an exit code other than 0."""
         return [rank for rank in self.ranks.values() if rank.said.code]
