@@ -104,8 +104,11 @@ def _resumed(tokens: gl.Graph, options: Mapping[str, Any], topics: int) -> _Hand
     try:
         return _handed(known["handed"], topics)
     except (LookupError, TypeError, ValueError, OverflowError):
+        from gaslab.checkpoint.settings import AUTO
+
+        where = options["checkpoint" if options["resume"] == AUTO else "resume"]
         raise gl.InputError(
-            f"{options['resume']}: the checkpoint does not say what its first sampler left; start again "
+            f"{where}: the checkpoint does not say what its first sampler left; start again "
             "without resume="
         ) from None
 

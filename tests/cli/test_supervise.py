@@ -268,6 +268,13 @@ def test_the_folder_of_checkpoints_is_removed(supervised: Supervised) -> None:
     )
 
 
+def test_a_job_goes_on_without_the_folder(supervised: Supervised) -> None:
+    """Nobody knows then what its ranks do, so none is taken for lost."""
+    goes_on = "import shutil, sys, time; shutil.rmtree(sys.argv[1], True); time.sleep(4); print('answer')"
+    done = supervised.run(goes_on, options=["-n", "1", "--heartbeat", "2"])
+    assert (done.code, done.out, done.said) == (0, "answer\n", [])
+
+
 def test_standard_input_is_empty_on_all_ranks(supervised: Supervised) -> None:
     done = supervised.run("import sys; assert sys.stdin.read() == ''")
     assert (done.code, done.out, done.err) == (0, "", "")

@@ -124,7 +124,8 @@ class Watch:
 
     def broken(self) -> bool:
         """Return whether a rank on this machine neither said that it ends well nor ended well."""
-        return any(r.said.code != 0 and (r.death is None or r.death.status != 0) for r in self.here)
+        silent = [rank for rank in self.here if rank.said.code != 0]
+        return self._hears() and any(rank.death is None or rank.death.status != 0 for rank in silent)
 
     def failed(self) -> list[Rank]:
         """Return the ranks that said that they end with an exit code other than 0."""
@@ -132,6 +133,8 @@ class Watch:
 
     def lost(self) -> str | None:
         """Return why a rank is lost, None if none is; what the ranks have just said is known."""
+        if not self._hears():
+            return None
         now = time.monotonic()
         if len(self.ranks) < self.size and now - self._began > self.limit:
             missing = sorted(set(range(self.size)) - set(self.ranks))
@@ -149,6 +152,10 @@ class Watch:
         first = min(stuck, key=lambda rank: rank.moved_at)
         who = f"{first} has" if len(stuck) < len(moving) or len(moving) == 1 else "the ranks have"
         return f"{who} been {first.phase} for {self.limit:g} s (--heartbeat)"
+
+    def _hears(self) -> bool:
+        """Return whether the ranks can say anything: the folder may have been removed."""
+        return os.path.isdir(self.folder)
 
     def stop(self, number: int) -> None:
         """Send a signal to each rank that has not had it yet, also to ranks that begin late."""
