@@ -198,7 +198,7 @@ def open_bytes(content: bytes, cached: bool) -> Library:
 
 def _open_in_folder(folder: str, content: bytes, cached: bool) -> Library:
     handle, path = tempfile.mkstemp(prefix="gaslab-", suffix=".so", dir=folder)
-    leftovers.tell(path)
+    leftovers.draft_made(path)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

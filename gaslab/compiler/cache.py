@@ -69,7 +69,7 @@ class Cache:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             handle = os.open(beside, flags, 0o600, dir_fd=folder)
-            leftovers.tell(str(self.path / beside))
+            leftovers.draft_made(str(self.path / beside))
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(content + hashlib.sha256(content).digest())

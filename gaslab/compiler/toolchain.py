@@ -112,7 +112,7 @@ def version(command: tuple[str, ...]) -> str:
 def workplace(parent: str) -> Iterator[Path]:
     """Make a folder in *parent* for a compilation; nothing of it remains, however the process ends."""
     path = tempfile.mkdtemp(prefix="gaslab-", dir=parent)
-    leftovers.tell(path)
+    leftovers.draft_made(path)
     with leftovers.undone(lambda: shutil.rmtree(path, ignore_errors=True)):
         yield Path(path)
 

@@ -94,7 +94,7 @@ class _Writer:
             self._unfinished.append(os.path.abspath(path))
             self.write()
 
-    def naming(self, path: str) -> None:
+    def output_done(self, path: str) -> None:
         """Let later starts of this job replace an output."""
         import json
 
@@ -142,8 +142,8 @@ def begin() -> None:
     if signal.getsignal(signal.SIGUSR1) is signal.SIG_DFL:
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     _writer.write()
-    leftovers.tell, leftovers.naming = _writer.begun, _writer.naming
-    leftovers.named = _named(folder)
+    leftovers.draft_made, leftovers.output_done = _writer.begun, _writer.output_done
+    leftovers.earlier_outputs = _earlier_outputs(folder)
     threading.Thread(target=_writer.go_on, name="heartbeat", daemon=True).start()
 
 
@@ -181,7 +181,7 @@ def _outputs(folder: str) -> str:
     return os.path.join(os.path.dirname(folder), "outputs")
 
 
-def _named(folder: str) -> set[str]:
+def _earlier_outputs(folder: str) -> set[str]:
     import json
 
     with contextlib.suppress(OSError, ValueError), open(_outputs(folder), encoding="utf-8") as file:

@@ -46,7 +46,7 @@ class AtomicFile:
             else:
                 self._beside = self._output.beside()
                 self._file = os.fdopen(create_new(self._beside), "wb")
-                leftovers.tell(str(self._beside))
+                leftovers.draft_made(str(self._beside))
                 _like(self._beside, self._output.real)
         except OSError as error:
             self._failed = error
@@ -71,7 +71,7 @@ class AtomicFile:
             if self._beside is not None:
                 if mode is not None:
                     os.chmod(self._beside, mode)
-                leftovers.naming(str(output.real))
+                leftovers.output_done(str(output.real))
                 named, beside = _give_name(self._beside, output), self._beside
                 self._beside = None
                 if not named:
@@ -109,7 +109,7 @@ class AtomicFolder:
         self._ends.enter_context(leftovers.undone(self._drop))
         try:
             os.mkdir(self.beside)
-            leftovers.tell(str(self.beside))
+            leftovers.draft_made(str(self.beside))
         except OSError as error:
             raise GaslabError(f"cannot write {self._output.path}: {error.strerror}") from None
         return self
@@ -120,7 +120,7 @@ class AtomicFolder:
         moved: list[Path] = []  # more than one where another job puts its answer there just now
         try:
             _like(beside, output.real)
-            leftovers.naming(str(output.real))
+            leftovers.output_done(str(output.real))
             while not _rename_folder(beside, output.real):
                 if not output.force:
                     self.beside = Path()

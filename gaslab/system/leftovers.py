@@ -2,8 +2,8 @@
 
 A normal end and an exception clean up by themselves (`undone`). A timeout and an abort end the process from
 another thread, with no exception anywhere; they call `clear` before. A killed process cleans up
-nothing: its supervisor, if it has one, removes the paths that were given to `tell`, and starts the job again,
-which may replace the outputs that were given to `naming`.
+nothing: its supervisor, if it has one, removes the paths that were given to `draft_made`, and starts the job
+again, which may replace the outputs that were given to `output_done`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _actions: dict[int, Callable[[], None]] = {}
 _cleared_by: int | None = None  # a thread
 
 
-def _tell_nobody(path: str) -> None:
+def _unheard(path: str) -> None:
     pass
 
 
-tell: Callable[[str], None] = _tell_nobody  # of a file or folder just made that a kill would leave behind
-naming: Callable[[str], None] = _tell_nobody  # of a complete output that is about to get its name
-named: set[str] = set()  # outputs of earlier starts of this job
+draft_made: Callable[[str], None] = _unheard  # a file or folder that a kill would leave behind
+output_done: Callable[[str], None] = _unheard  # a complete output, just before it gets its name
+earlier_outputs: set[str] = set()  # outputs of earlier starts of this job
 
 
 @contextlib.contextmanager

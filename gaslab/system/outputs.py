@@ -67,7 +67,7 @@ class Output:
         self._planted = _planted(text)  # before links are followed: what is exchanged meanwhile is noticed
         real = os.path.realpath(text if follow else self.path.parent)
         self.real = Path(real) if follow else Path(real, self.path.name)
-        self.force = force or str(self.real) in leftovers.named
+        self.force = force or str(self.real) in leftovers.earlier_outputs
         self.stream = not folder and follow and _is_stream(text)
 
     def check(self) -> None:

@@ -78,7 +78,7 @@ class SupervisedRun(KilledRun):
         one = ranks[kill["rank"] % size]
         with contextlib.suppress(ProcessLookupError):
             os.kill(one.guard if kill["guard"] else one.pid, signal.SIGKILL)
-        # Of a rank whose guard is killed nobody tells how it ended: it may look as if another was the first.
+        # Nothing records how a rank ended whose guard was killed: the supervisor may name another rank.
         self.struck.append("rank " if kill["guard"] else f"rank {one.rank} (pid {one.pid} ")
         return True
 
